@@ -1,0 +1,233 @@
+//! What can be wrong with input, configuration or numerics: facts, from which the sentence is made.
+
+use thiserror::Error;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. The `Display` text says what is wrong, where, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Error {
+    /// The entries cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The computation failed.
+    #[error(transparent)]
+    Numerical(#[from] NumericalError),
+}
+
+/// Facts about entries that cannot be fitted.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum DataError {
+    /// There is nothing to fit.
+    #[error("there are no observed entries: a fit needs at least one row, column and value")]
+    NoEntries,
+    /// A matrix with a single row or column has no factors to share.
+    #[error(
+        "the data have {rows} row(s) and {columns} column(s): a factor model needs at least two of each"
+    )]
+    TooSmall {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// An entry lies outside the matrix.
+    #[error("entry {entry} is at row {row}, column {column}, outside a {rows} x {columns} matrix")]
+    OutOfShape {
+        /// Position of the entry in the input, counted from 0.
+        entry: usize,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("entry {entry} has the value {value}: every observed value must be finite")]
+    NotFinite {
+        /// Position of the entry in the input, counted from 0.
+        entry: usize,
+        /// The value.
+        value: f64,
+    },
+    /// All values are the same, so nothing about factors or link can be learned.
+    #[error(
+        "all {count} observed values equal {value}: there is no variation to explain, predict {value} everywhere"
+    )]
+    AllEqual {
+        /// How many values there are.
+        count: usize,
+        /// The value they share.
+        value: f64,
+    },
+    /// More entries, rows or columns than the indices can hold.
+    #[error("{what}: {count} is more than the limit of {limit}")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Given factors do not fit the data.
+    #[error(
+        "the start has {got_rows} x {got_columns} factors of rank {got_rank}, the fit needs {rows} x {columns} of rank {rank}"
+    )]
+    StartMismatch {
+        /// Rows of the start.
+        got_rows: usize,
+        /// Columns of the start.
+        got_columns: usize,
+        /// Rank of the start.
+        got_rank: usize,
+        /// Rows of the data.
+        rows: usize,
+        /// Columns of the data.
+        columns: usize,
+        /// Rank asked for.
+        rank: usize,
+    },
+}
+
+/// Facts about settings that cannot be used.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ConfigError {
+    /// A number that must be above zero is not.
+    #[error("{field} must be positive, got {got}")]
+    NotPositive {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it was set to.
+        got: f64,
+    },
+    /// A number that must not be below zero is, or is not finite.
+    #[error("{field} must be zero or positive, got {got}")]
+    Negative {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it was set to.
+        got: f64,
+    },
+    /// A number lies outside its range.
+    #[error("{field} must be between {low} and {high}, got {got}")]
+    OutOfRange {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it was set to.
+        got: f64,
+        /// Smallest value allowed.
+        low: f64,
+        /// Largest value allowed.
+        high: f64,
+    },
+    /// More factors than the matrix has rows or columns.
+    #[error(
+        "rank {rank} is above what a {rows} x {columns} matrix can hold: use at most {}",
+        rows.min(columns)
+    )]
+    RankAboveShape {
+        /// Rank asked for.
+        rank: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// Slope bounds in the wrong order.
+    #[error("the slope bounds of monotone must satisfy 0 <= low < high, got {low},{high}")]
+    SlopeBounds {
+        /// Lower bound of the slope.
+        low: f64,
+        /// Upper bound of the slope.
+        high: f64,
+    },
+    /// Two settings that exclude or need each other.
+    #[error("{first} needs {second}")]
+    Needs {
+        /// The setting that was made.
+        first: &'static str,
+        /// What it needs.
+        second: &'static str,
+    },
+    /// A word that is not one of the choices.
+    #[error("{field} cannot be '{got}': use {choices}")]
+    Unknown {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it was set to.
+        got: String,
+        /// The choices there are.
+        choices: &'static str,
+    },
+    /// A piecewise-linear link that is not increasing.
+    #[error(
+        "knot {knot} of the link table does not increase: both coordinates must rise from knot to knot, and at least two knots are needed"
+    )]
+    KnotsNotIncreasing {
+        /// Which knot, counted from 1.
+        knot: usize,
+    },
+}
+
+/// Facts about a computation that failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum NumericalError {
+    /// The iterates left every bound.
+    #[error(
+        "the fit diverged at iteration {iteration} (the objective is {objective}): use smaller steps, or the step rule 'backtracking'"
+    )]
+    Diverged {
+        /// The iteration at which it was noticed.
+        iteration: usize,
+        /// The objective there.
+        objective: f64,
+    },
+    /// The bandwidth is so small against the domain that no basis of reasonable size spans it.
+    #[error(
+        "scores reach {half_width:.4} but the bandwidth is {bandwidth}: the link would need more than {limit} basis functions; use a larger bandwidth, smaller steps, or project the factors"
+    )]
+    DomainTooWide {
+        /// Largest score in absolute value.
+        half_width: f64,
+        /// The kernel's bandwidth.
+        bandwidth: f64,
+        /// The largest basis built.
+        limit: usize,
+    },
+    /// The iteration for singular vectors did not settle.
+    #[error(
+        "the spectral start did not converge after {restarts} restarts (residual {residual:.2e}): use the random start, or a smaller rank"
+    )]
+    SpectralStart {
+        /// How often it was restarted.
+        restarts: usize,
+        /// Its last residual, relative to the largest singular value.
+        residual: f64,
+    },
+    /// The quadratic program of the slope bounds has no solution in the link's space.
+    #[error(
+        "no link in the kernel's space keeps its slope between {low} and {high} over the domain: widen the slope bounds, or use a smaller bandwidth"
+    )]
+    SlopesInfeasible {
+        /// Lower bound of the slope.
+        low: f64,
+        /// Upper bound of the slope.
+        high: f64,
+    },
+    /// A decomposition failed, which happens only with values that are not finite.
+    #[error(
+        "a {what} could not be computed: the values are too large or not finite; rescale the data"
+    )]
+    Decomposition {
+        /// Which decomposition.
+        what: &'static str,
+    },
+}

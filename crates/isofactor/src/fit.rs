@@ -1,0 +1,313 @@
+//! The front door: settings and observations in, a fitted model out.
+
+use std::{sync::Arc, time::Instant};
+
+use crate::{
+    baseline::Baseline,
+    config::{
+        Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, Start, StartLink, StepRule,
+    },
+    diagnostics::{Tracker, Truth},
+    error::{NumericalError, Result},
+    factors::Factors,
+    init, linalg,
+    link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds},
+    model::{FittedModel, Metrics, Provenance, metrics, predict},
+    monitor::{Flow, Monitor, TraceRow},
+    objective::Objective,
+    observations::Observations,
+    passes::Entries,
+    solver::{self, Outcome, Run, Watch},
+    steps::{Problem, State, StepLength, project::project_factors, zero_link},
+    theory::{Circumstances, Constants},
+};
+
+/// What a fit is made from beside its settings.
+#[derive(Debug, Clone, Copy)]
+pub struct FitInput<'a> {
+    /// The entries to learn from.
+    pub train: &'a Observations,
+    /// Entries of the same shape to judge by.
+    pub validation: Option<&'a Observations>,
+    /// Factors to begin from, instead of the start of the settings.
+    pub start: Option<&'a Factors>,
+    /// A link to begin from, instead of the start link of the settings.
+    pub start_link: Option<&'a LearnedLink>,
+    /// The truth, for made data.
+    pub truth: Option<&'a Truth>,
+    /// How many threads to use; 0 is one per core.
+    pub threads: usize,
+}
+
+impl<'a> FitInput<'a> {
+    /// Training entries alone, on all cores.
+    pub fn new(train: &'a Observations) -> Self {
+        Self { train, validation: None, start: None, start_link: None, truth: None, threads: 0 }
+    }
+}
+
+/// Fits the model `y = phi(u_row . v_column) + noise`.
+///
+/// The result depends on the settings and the entries alone: the same seed gives the same bytes
+/// with any number of threads.
+pub fn fit(
+    config: &FitConfig,
+    input: &FitInput<'_>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FittedModel> {
+    let config = config.clone().check(input.train.shape())?;
+    input.train.check_can_be_fitted()?;
+    linalg::stay_sequential();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(input.threads).build();
+    let pool = pool.map_err(|_| NumericalError::Decomposition { what: "pool of threads" })?;
+    pool.install(|| fit_here(&config, input, monitor))
+}
+
+fn fit_here(
+    config: &CheckedConfig,
+    input: &FitInput<'_>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FittedModel> {
+    let began = Instant::now();
+    let settings = config.settings();
+    let baseline = Baseline::new(input.train);
+    let Prepared { mut problem, state, constants } = prepare(settings, input)?;
+    let gamma = constants.map_or(1.0, |c| c.gamma);
+    let mut watch = Watcher {
+        objective: problem_view(&problem, input),
+        baseline: &baseline,
+        validation: input.validation,
+        tracker: input.truth.map(|truth| Tracker::new(truth, gamma)),
+        monitor,
+        began,
+    };
+    let run = Run {
+        order: settings.order,
+        iterations: settings.iterations,
+        tolerance: settings.tolerance,
+        keep: settings.keep,
+    };
+    let outcome = solver::run(&mut problem, state, &run, &mut watch)?;
+    Ok(finish(settings, input, baseline, &problem, outcome, constants))
+}
+
+/// A problem for the watcher, whose own steps never move.
+fn problem_view<'a>(problem: &Problem<'_>, input: &FitInput<'a>) -> Problem<'a> {
+    Problem::new(
+        Entries::new(input.train),
+        problem.objective,
+        problem.radius,
+        problem.bounds,
+        problem.factor_step,
+        problem.link_step,
+    )
+}
+
+struct Prepared<'a> {
+    problem: Problem<'a>,
+    state: State,
+    constants: Option<Constants>,
+}
+
+/// Start, projections, link and step lengths: everything before the first iteration.
+fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a>> {
+    let mut factors = start_factors(settings, input)?;
+    let radius = match settings.project_factors {
+        ProjectFactors::Off => None,
+        ProjectFactors::Auto => Some(factors.radius()),
+        ProjectFactors::Radius(radius) => Some(radius),
+    };
+    let (start_norm, incoherence) = (factors.norm(), factors.incoherence());
+    if let Some(radius) = radius {
+        project_factors(&mut factors, radius);
+    }
+    let objective = Objective {
+        loss: settings.loss,
+        link_penalty: settings.link_penalty,
+        balance_penalty: settings.balance_penalty,
+    };
+    let entries = Entries::new(input.train);
+    let link = start_link(settings, input, &objective, &entries, &factors, radius)?;
+    let bounds = settings.monotone.bounds();
+    let mut problem =
+        Problem::new(entries, objective, radius, bounds, StepLength::SEARCH, StepLength::SEARCH);
+    let state = problem.state(factors, link)?;
+    let constants = constants(settings, input, &state, start_norm, incoherence)?;
+    problem.factor_step = length(settings.factor_step, constants.map(|c| c.factor_step));
+    problem.link_step = length(settings.link_step, constants.map(|c| c.link_step));
+    Ok(Prepared { problem, state, constants })
+}
+
+fn start_factors(settings: &FitConfig, input: &FitInput<'_>) -> Result<Factors> {
+    let (train, rank, seed) = (input.train, settings.rank, settings.seed);
+    match (input.start, settings.start) {
+        (Some(given), _) => init::given_factors(given, train.shape(), rank),
+        (None, Start::Spectral) => {
+            init::spectral_factors(train, rank, settings.start_rescale, seed)
+        }
+        (None, Start::Random) => Ok(init::random_factors(train.shape(), rank, seed)),
+    }
+}
+
+/// The first link, on a domain that covers the start's scores: all that P_C allows, or half as
+/// much again as the largest.
+fn start_link(
+    settings: &FitConfig,
+    input: &FitInput<'_>,
+    objective: &Objective,
+    entries: &Entries<'_>,
+    factors: &Factors,
+    radius: Option<f64>,
+) -> Result<Link> {
+    if let LinkChoice::Known(link) = &settings.link {
+        return Ok(Link::Known(link.clone()));
+    }
+    let mut scores = Vec::new();
+    let largest = entries.scores(factors, &mut scores);
+    // A little more than beta^2, so that rounding does not carry a score over the edge.
+    let reach = radius.map_or(1.5 * largest, |beta| beta * beta * (1.0 + 1e-9));
+    let half_width = if reach > 0.0 { reach } else { 1.0 };
+    let bandwidth = match settings.bandwidth {
+        Bandwidth::Auto => 0.5 * half_width,
+        Bandwidth::Fixed(bandwidth) => bandwidth,
+    };
+    if let Some(given) = input.start_link {
+        let half_width = half_width.max(given.space().half_width());
+        let space = LinkSpace::build(given.space().kernel(), half_width)?;
+        let weights = space.carry_over(given.space(), given.weights());
+        return Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)));
+    }
+    let space = LinkSpace::build(Kernel::try_new(settings.kernel, bandwidth)?, half_width)?;
+    match settings.start_link {
+        StartLink::Zero => Ok(zero_link(space)),
+        StartLink::Identity => {
+            let weights = objective.best_link(entries, &scores, &scores, &space, None)?;
+            Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)))
+        }
+    }
+}
+
+/// The theory's constants, with the start (or the truth, if known) standing in for what they
+/// presume known. They need slope bounds; made data have those of the true link.
+fn constants(
+    settings: &FitConfig,
+    input: &FitInput<'_>,
+    state: &State,
+    factor_norm: f64,
+    incoherence: f64,
+) -> Result<Option<Constants>> {
+    let Some(link) = state.link.learned() else { return Ok(None) };
+    let of_truth = || input.truth.map(|truth| true_bounds(truth, link.space().half_width()));
+    let Some(bounds) = settings.monotone.bounds().or_else(of_truth) else { return Ok(None) };
+    let singular_values = match input.truth {
+        Some(truth) => truth.singular_values().to_vec(),
+        None => state.factors.balanced()?.1,
+    };
+    let largest_value = input.train.values().iter().fold(0.0f64, |a, v| a.max(v.abs()));
+    let (Some(&first), Some(&last)) = (singular_values.first(), singular_values.last()) else {
+        return Ok(None);
+    };
+    if !(bounds.low > 0.0 && last > 0.0) {
+        return Ok(None);
+    }
+    Ok(Some(Constants::compute(&Circumstances {
+        shape: input.train.shape(),
+        observed: input.train.len(),
+        rank: settings.rank,
+        singular_values: (first, last),
+        incoherence,
+        factor_norm,
+        kernel: link.space().kernel(),
+        bounds,
+        link_penalty: settings.link_penalty,
+        loss: settings.loss,
+        largest_value,
+        start_objective: state.value.total(),
+    })))
+}
+
+/// The slopes that the true link takes over the domain, on a fine grid.
+fn true_bounds(truth: &Truth, half_width: f64) -> SlopeBounds {
+    let slopes = (0..=1000)
+        .map(|i| truth.link().value_and_slope(half_width * (f64::from(i) / 500.0 - 1.0)).1);
+    slopes.fold(SlopeBounds { low: f64::INFINITY, high: 0.0 }, |b, slope| SlopeBounds {
+        low: b.low.min(slope),
+        high: b.high.max(slope),
+    })
+}
+
+fn length(rule: StepRule, by_theory: Option<f64>) -> StepLength {
+    match (rule, by_theory) {
+        (StepRule::Fixed(step), _) => StepLength::Fixed(step),
+        (StepRule::Theory, Some(step)) => StepLength::Fixed(step),
+        // A known link has no theory of its own step; it is not moved either.
+        (StepRule::Theory, None) | (StepRule::Backtracking, _) => StepLength::SEARCH,
+    }
+}
+
+/// Turns states into trace rows for the monitor.
+struct Watcher<'a> {
+    objective: Problem<'a>,
+    baseline: &'a Baseline,
+    validation: Option<&'a Observations>,
+    tracker: Option<Tracker<'a>>,
+    monitor: &'a mut (dyn Monitor + Send),
+    began: Instant,
+}
+
+impl Watch for Watcher<'_> {
+    fn see(&mut self, iteration: usize, state: &State) -> Result<(TraceRow, Flow)> {
+        let mut row = TraceRow::new(iteration, state.value);
+        row.link_norm = state.link.learned().map(LearnedLink::norm);
+        row.train_rmse = (state.evaluated.squares / state.scores.len() as f64).sqrt();
+        row.validation_rmse = self.validation.map(|entries| self.errors(state, entries).rmse);
+        row.truth = match &mut self.tracker {
+            Some(tracker) => Some(tracker.row(iteration, &self.objective, state)?),
+            None => None,
+        };
+        row.seconds = self.began.elapsed().as_secs_f64();
+        let flow = self.monitor.iteration(&row);
+        Ok((row, flow))
+    }
+}
+
+impl Watcher<'_> {
+    fn errors(&self, state: &State, entries: &Observations) -> Metrics {
+        metrics(entries, |row, column| {
+            predict(&state.factors, &state.link, self.baseline, Some(row), Some(column))
+        })
+    }
+}
+
+fn finish(
+    settings: &FitConfig,
+    input: &FitInput<'_>,
+    baseline: Baseline,
+    problem: &Problem<'_>,
+    outcome: Outcome,
+    constants: Option<Constants>,
+) -> FittedModel {
+    let Outcome { state, kept, iterations, stop } = outcome;
+    let score_range = state
+        .scores
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let provenance = Provenance {
+        config: settings.clone(),
+        observed: input.train.len(),
+        repeated: input.train.repeated(),
+        iterations,
+        kept,
+        stop,
+        radius: problem.radius,
+        bandwidth: state.link.learned().map(|link| link.space().kernel().bandwidth),
+        score_range,
+        train: Metrics { rmse: 0.0, mae: 0.0, count: 0 },
+        validation: None,
+    };
+    let mut model =
+        FittedModel { factors: state.factors, link: state.link, baseline, provenance, constants };
+    model.provenance.train = model.evaluate(input.train);
+    model.provenance.validation = input.validation.map(|entries| model.evaluate(entries));
+    model
+}

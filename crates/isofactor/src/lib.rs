@@ -1,0 +1,72 @@
+//! Factor models with an unknown, increasing link: `y = phi(u_row . v_column) + noise`.
+//!
+//! A partly observed, noisy matrix is explained by a few factors per row and column and by the
+//! function through which their product is seen. All three are learned, by the projected block
+//! coordinate descent of "Learning Nonlinear Factor Models with Unknown Monotone Links from
+//! Incomplete and Noisy Data", in the reproducing kernel Hilbert space of a kernel.
+//!
+//! ```
+//! use isofactor::{FitConfig, FitInput, Observations, Shape, Unwatched, fit};
+//!
+//! let shape = Shape { rows: 20, columns: 15 };
+//! let seen = Observations::complete(shape, |i, t| {
+//!     let score = (i as f64 / 10.0 - 1.0) * (t as f64 / 7.0 - 1.0);
+//!     1.0 / (1.0 + (-4.0 * score).exp())
+//! })?;
+//! let config = FitConfig { rank: 1, iterations: 50, ..FitConfig::default() };
+//! let model = fit(&config, &FitInput::new(&seen), &mut Unwatched)?;
+//! assert!(model.provenance.train.rmse < 0.1);
+//! let prediction = model.predict(Some(3), Some(4));
+//! # assert!(prediction.is_finite());
+//! # Ok::<(), isofactor::Error>(())
+//! ```
+//!
+//! The crate computes and does nothing else: it reads no files, prints nothing, and its results
+//! depend on its arguments alone.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | [`observations`] | checked entries |
+//! | [`config`] | every setting |
+//! | [`factors`] | factors and scores |
+//! | [`link`] | kernels, their spaces, learned and known links, slope bounds |
+//! | [`passes`] | passes over the entries |
+//! | [`objective`] | the objective and its gradients |
+//! | [`theory`] | the theory's constants |
+//! | [`init`] | starts |
+//! | [`steps`] | one step of each block, the projections |
+//! | [`solver`] | Algorithm 1 |
+//! | [`monitor`] | what a fit tells while it runs |
+//! | [`diagnostics`] | distances to the truth |
+//! | [`select`] | held-out entries |
+//! | [`model`], [`fit()`] | the fitted model, the front door |
+
+pub mod baseline;
+pub mod config;
+pub mod diagnostics;
+pub mod error;
+pub mod factors;
+mod fit;
+pub mod init;
+mod linalg;
+pub mod link;
+pub mod model;
+pub mod monitor;
+pub mod objective;
+pub mod observations;
+pub mod passes;
+pub mod select;
+pub mod solver;
+pub mod steps;
+pub mod theory;
+
+pub use config::FitConfig;
+pub use diagnostics::Truth;
+pub use error::{ConfigError, DataError, Error, NumericalError, Result};
+pub use factors::Factors;
+pub use fit::{FitInput, fit};
+pub use link::{Kernel, KernelFamily, Knots, KnownLink, Link};
+pub use model::{FittedModel, Metrics};
+pub use monitor::{Flow, Monitor, TraceRow, Unwatched};
+pub use observations::{Entry, Observations, Shape};
+pub use solver::Stop;

@@ -1,0 +1,140 @@
+//! The only file that names the dense linear algebra crate: small decompositions, sequential, so
+//! that results never depend on the number of threads.
+
+use faer::{Par, Side, linalg::solvers::Solve};
+
+use crate::error::{NumericalError, Result};
+
+pub(crate) use faer::{Mat, MatRef};
+
+/// Arithmetic with twice the digits of `f64`, for the few sums that need them.
+pub(crate) type Extended = faer::fx128;
+
+fn failed(what: &'static str) -> NumericalError {
+    NumericalError::Decomposition { what }
+}
+
+/// A thin singular value decomposition `A = U diag(s) V'`, `s` decreasing.
+pub(crate) struct ThinSvd {
+    pub left: Mat<f64>,
+    pub values: Vec<f64>,
+    pub right: Mat<f64>,
+}
+
+/// The thin singular value decomposition of `a`.
+pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
+    let svd = a.thin_svd().map_err(|_| failed("singular value decomposition"))?;
+    let values = svd.S().column_vector().iter().copied().collect();
+    Ok(ThinSvd { left: svd.U().to_owned(), values, right: svd.V().to_owned() })
+}
+
+/// An orthonormal basis of a space that contains the columns of `a`.
+pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Mat<f64> {
+    a.qr().compute_thin_Q()
+}
+
+/// The lower Cholesky factor of a symmetric positive definite matrix.
+pub(crate) fn cholesky(a: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    let factor = a.llt(Side::Lower).map_err(|_| failed("Cholesky decomposition"))?;
+    Ok(factor.L().to_owned())
+}
+
+/// `x` with `A x = b` for a symmetric positive definite `A`.
+pub(crate) fn solve_positive(a: MatRef<'_, f64>, b: &[f64]) -> Result<Vec<f64>> {
+    let factor = a.llt(Side::Lower).map_err(|_| failed("Cholesky decomposition"))?;
+    let x = factor.solve(column(b));
+    Ok(x.col_as_slice(0).to_vec())
+}
+
+/// The eigenvalues of a symmetric matrix, increasing.
+pub(crate) fn symmetric_eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    a.self_adjoint_eigenvalues(Side::Lower).map_err(|_| failed("eigenvalue decomposition").into())
+}
+
+/// A slice as a matrix of one column.
+pub(crate) fn column(values: &[f64]) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(values, values.len(), 1)
+}
+
+/// A row-major block of numbers as a matrix.
+pub(crate) fn row_major(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(values, rows, columns)
+}
+
+/// `a . b`, in four interleaved sums so that the compiler can vectorise it the same way everywhere.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 4];
+    let (a_blocks, a_rest) = a.as_chunks::<4>();
+    let (b_blocks, b_rest) = b.as_chunks::<4>();
+    for (x, y) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..4 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    let mut rest = 0.0;
+    for (x, y) in a_rest.iter().zip(b_rest) {
+        rest += x * y;
+    }
+    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + rest
+}
+
+/// `y += a x`
+#[inline]
+pub(crate) fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
+}
+
+/// Keeps the linear algebra crate on the calling thread.
+pub(crate) fn stay_sequential() {
+    faer::set_global_parallelism(Par::Seq);
+}
+
+/// What kernels need of a number, so that each formula is written once for both precisions.
+pub(crate) trait Real:
+    Copy
+    + From<f64>
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+{
+    fn exp(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn abs(self) -> Self;
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f64 {
+    fn exp(self) -> Self {
+        f64::exp(self)
+    }
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+impl Real for Extended {
+    fn exp(self) -> Self {
+        // The crate's exponential is meant for moderate arguments; below this it is zero anyway.
+        if self.0 < -700.0 { Extended::from(0.0) } else { Extended::exp(self) }
+    }
+    fn sqrt(self) -> Self {
+        Extended::sqrt(self)
+    }
+    fn abs(self) -> Self {
+        Extended::abs(self)
+    }
+    fn to_f64(self) -> f64 {
+        self.0 + self.1
+    }
+}

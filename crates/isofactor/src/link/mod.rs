@@ -1,0 +1,48 @@
+//! The increasing function through which scores are seen.
+
+mod basis;
+pub mod kernel;
+pub mod known;
+pub mod learned;
+pub mod monotone;
+pub mod space;
+pub(crate) mod table;
+
+pub use kernel::{Kernel, KernelFamily};
+pub use known::{Knots, KnownLink};
+pub use learned::LearnedLink;
+pub use monotone::SlopeBounds;
+pub use space::LinkSpace;
+
+/// A link, learned or known.
+#[derive(Debug, Clone)]
+pub enum Link {
+    /// Given by its formula or its knots.
+    Known(KnownLink),
+    /// In the space of a kernel.
+    Learned(LearnedLink),
+}
+
+impl Link {
+    /// `phi(x)` and `phi'(x)`
+    #[inline]
+    pub fn value_and_slope(&self, x: f64) -> (f64, f64) {
+        match self {
+            Link::Known(link) => link.value_and_slope(x),
+            Link::Learned(link) => link.value_and_slope(x),
+        }
+    }
+
+    /// `phi(x)`
+    pub fn value(&self, x: f64) -> f64 {
+        self.value_and_slope(x).0
+    }
+
+    /// The learned link, if it is one.
+    pub fn learned(&self) -> Option<&LearnedLink> {
+        match self {
+            Link::Known(_) => None,
+            Link::Learned(link) => Some(link),
+        }
+    }
+}

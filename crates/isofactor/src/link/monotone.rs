@@ -1,0 +1,265 @@
+//! Nearest link with bounded slopes (projection P_H): keeps the link increasing and invertible.
+//!
+//! ```text
+//! min |w - w0|^2   subject to   low <= a_l . w <= high   for every row a_l
+//! ```
+//!
+//! with `a_l = psi'(s_l)` the slopes of the basis at the nodes of the table. Solved by the dual
+//! active-set method of Goldfarb and Idnani (1983): begin at the unconstrained minimum, take in
+//! the most violated bound, let go of bounds whose multiplier would turn negative. It ends in
+//! finitely many steps, at the solution rather than near it, and can begin from the bounds that
+//! were active last time, which between two iterations of a fit are nearly the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{NumericalError, Result},
+    linalg::{add_scaled, dot},
+};
+
+/// Bounds on the slope of a link (`xi` and `Xi` in the paper).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SlopeBounds {
+    /// Smallest slope.
+    pub low: f64,
+    /// Largest slope.
+    pub high: f64,
+}
+
+/// Which bound of which row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bound {
+    row: usize,
+    upper: bool,
+}
+
+/// The bounds that held the last solution back: where the next one begins.
+#[derive(Debug, Clone, Default)]
+pub struct ActiveBounds(Vec<Bound>);
+
+/// How far below a bound counts as on it, relative to the larger bound.
+const SLACK: f64 = 1e-10;
+/// A normal whose part outside the active ones is shorter than this depends on them.
+const DEPENDENT: f64 = 1e-10;
+
+/// Rows and bounds of one projection.
+pub(crate) struct SlopeProgram<'a> {
+    /// Rows `a_l`, scaled so that `a_l . w` is the slope times `scale`.
+    pub rows: &'a [&'a [f64]],
+    /// What the rows are scaled by.
+    pub scale: f64,
+    /// The bounds on the slope.
+    pub bounds: SlopeBounds,
+}
+
+impl SlopeProgram<'_> {
+    /// The nearest feasible point to `start`; `active` is where to begin and is updated.
+    pub fn project(&self, start: &[f64], active: &mut ActiveBounds) -> Result<Vec<f64>> {
+        if self.worst_violation(start).is_none() {
+            active.0.clear();
+            return Ok(start.to_vec());
+        }
+        let mut search = Search::resume(self, start, &active.0);
+        // Each round takes a bound in; a solution holds at most as many as there are coordinates.
+        for _ in 0..50 * (start.len() + 10) {
+            let Some((bound, violation)) = self.worst_violation(&search.point) else {
+                active.0 = search.active.iter().map(|a| a.bound).collect();
+                return Ok(search.point);
+            };
+            if !search.take_in(self, bound, violation) {
+                break;
+            }
+        }
+        let SlopeBounds { low, high } = self.bounds;
+        Err(NumericalError::SlopesInfeasible { low, high }.into())
+    }
+
+    /// Whether a point keeps to every bound.
+    pub fn holds(&self, point: &[f64]) -> bool {
+        self.worst_violation(point).is_none()
+    }
+
+    /// The bound that is violated most, and by how much (in units of the scaled rows).
+    fn worst_violation(&self, point: &[f64]) -> Option<(Bound, f64)> {
+        let slack = SLACK * self.bounds.high * self.scale;
+        let (low, high) = (self.bounds.low * self.scale, self.bounds.high * self.scale);
+        let mut worst: Option<(Bound, f64)> = None;
+        for (row, normal) in self.rows.iter().enumerate() {
+            let slope = dot(normal, point);
+            let (upper, violation) =
+                if slope > high { (true, slope - high) } else { (false, low - slope) };
+            if violation > worst.as_ref().map_or(slack, |(_, most)| *most) {
+                worst = Some((Bound { row, upper }, violation));
+            }
+        }
+        worst
+    }
+
+    /// The inward normal `n` and the level `b` of a bound `n . w >= b`.
+    fn half_space(&self, bound: Bound) -> (Vec<f64>, f64) {
+        let sign = if bound.upper { -1.0 } else { 1.0 };
+        let level = if bound.upper { -self.bounds.high } else { self.bounds.low };
+        (self.rows[bound.row].iter().map(|a| sign * a).collect(), level * self.scale)
+    }
+}
+
+/// An active bound with its multiplier.
+struct Active {
+    bound: Bound,
+    normal: Vec<f64>,
+    level: f64,
+    multiplier: f64,
+}
+
+/// The point that solves the problem for the active bounds alone: `w = w0 + sum_j u_j n_j`.
+struct Search {
+    point: Vec<f64>,
+    active: Vec<Active>,
+    /// Orthonormal columns that span the active normals, `N = Q R`.
+    q: Vec<Vec<f64>>,
+    /// Columns of the upper triangular `R`.
+    r: Vec<Vec<f64>>,
+}
+
+impl Search {
+    /// Begins with bounds that were active before, as far as their multipliers are positive.
+    fn resume(program: &SlopeProgram<'_>, start: &[f64], bounds: &[Bound]) -> Self {
+        let mut search = Search { point: start.to_vec(), active: vec![], q: vec![], r: vec![] };
+        for &bound in bounds.iter().filter(|b| b.row < program.rows.len()) {
+            let (normal, level) = program.half_space(bound);
+            search.push(Active { bound, normal, level, multiplier: 0.0 });
+        }
+        loop {
+            search.solve_multipliers(start);
+            let Some(worst) = search.most_negative() else { break };
+            search.remove(worst);
+        }
+        search.point = start.to_vec();
+        for active in &search.active {
+            add_scaled(&mut search.point, active.multiplier, &active.normal);
+        }
+        search
+    }
+
+    /// `u` with `N'(w0 + N u) = b`
+    fn solve_multipliers(&mut self, start: &[f64]) {
+        let gap: Vec<f64> = self.active.iter().map(|a| a.level - dot(&a.normal, start)).collect();
+        let multipliers = self.back(&self.forward(&gap));
+        for (active, multiplier) in self.active.iter_mut().zip(multipliers) {
+            active.multiplier = multiplier;
+        }
+    }
+
+    fn most_negative(&self) -> Option<usize> {
+        (0..self.active.len())
+            .filter(|&j| self.active[j].multiplier < 0.0)
+            .min_by(|&a, &b| self.active[a].multiplier.total_cmp(&self.active[b].multiplier))
+    }
+
+    /// Moves until a violated bound holds, letting go of bounds that stand in the way. False when
+    /// no feasible point exists.
+    fn take_in(&mut self, program: &SlopeProgram<'_>, bound: Bound, mut violation: f64) -> bool {
+        let (normal, level) = program.half_space(bound);
+        let length = dot(&normal, &normal);
+        let mut multiplier = 0.0;
+        loop {
+            let (direction, pull) = self.split(&normal);
+            let outside = dot(&direction, &direction);
+            let blocking = self.first_to_vanish(&pull);
+            let dual = blocking.map_or(f64::INFINITY, |(_, length)| length);
+            let dependent = outside <= DEPENDENT * DEPENDENT * length;
+            let primal = if dependent { f64::INFINITY } else { violation / outside };
+            let step = dual.min(primal);
+            if !step.is_finite() {
+                return false;
+            }
+            if !dependent {
+                add_scaled(&mut self.point, step, &direction);
+                violation -= step * outside;
+            }
+            for (active, pull) in self.active.iter_mut().zip(&pull) {
+                active.multiplier -= step * pull;
+            }
+            multiplier += step;
+            if primal <= dual {
+                self.push(Active { bound, normal, level, multiplier });
+                return true;
+            }
+            if let Some((which, _)) = blocking {
+                self.remove(which);
+            }
+        }
+    }
+
+    /// The part of a normal outside the active ones, and the combination of them that makes up
+    /// the rest.
+    fn split(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (outside, coefficients) = self.orthogonalise(normal);
+        (outside, self.back(&coefficients))
+    }
+
+    /// Which multiplier reaches zero first when moving against `pull`, and after how long a step.
+    fn first_to_vanish(&self, pull: &[f64]) -> Option<(usize, f64)> {
+        (0..self.active.len())
+            .filter(|&j| pull[j] > 0.0)
+            .map(|j| (j, self.active[j].multiplier.max(0.0) / pull[j]))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Gram-Schmidt, twice for orthogonality to the last digit.
+    fn orthogonalise(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut outside = normal.to_vec();
+        let mut coefficients = vec![0.0; self.q.len()];
+        for _ in 0..2 {
+            for (q, coefficient) in self.q.iter().zip(&mut coefficients) {
+                let along = dot(q, &outside);
+                add_scaled(&mut outside, -along, q);
+                *coefficient += along;
+            }
+        }
+        (outside, coefficients)
+    }
+
+    fn push(&mut self, active: Active) {
+        let (mut outside, mut column) = self.orthogonalise(&active.normal);
+        let length = dot(&outside, &outside).sqrt();
+        if length <= DEPENDENT * dot(&active.normal, &active.normal).sqrt() {
+            return;
+        }
+        outside.iter_mut().for_each(|x| *x /= length);
+        column.push(length);
+        self.q.push(outside);
+        self.r.push(column);
+        self.active.push(active);
+    }
+
+    /// Lets go of a bound and rebuilds what followed it.
+    fn remove(&mut self, which: usize) {
+        let following = self.active.split_off(which + 1);
+        self.active.truncate(which);
+        self.q.truncate(which);
+        self.r.truncate(which);
+        following.into_iter().for_each(|active| self.push(active));
+    }
+
+    /// `R^-1 c`
+    fn back(&self, c: &[f64]) -> Vec<f64> {
+        let mut x = c.to_vec();
+        for j in (0..x.len()).rev() {
+            x[j] /= self.r[j][j];
+            let (above, rest) = x.split_at_mut(j);
+            add_scaled(above, -rest[0], &self.r[j][..j]);
+        }
+        x
+    }
+
+    /// `R'^-1 c`
+    fn forward(&self, c: &[f64]) -> Vec<f64> {
+        let mut x: Vec<f64> = Vec::with_capacity(c.len());
+        for (j, right) in c.iter().enumerate() {
+            let value = (right - dot(&self.r[j][..j], &x)) / self.r[j][j];
+            x.push(value);
+        }
+        x
+    }
+}

@@ -1,0 +1,250 @@
+//! The space of learnable links on a domain: coordinates in an orthonormal basis, read by a table.
+
+use rayon::prelude::*;
+
+use crate::{
+    error::Result,
+    linalg::{self, Mat},
+    link::{
+        basis::Basis,
+        kernel::Kernel,
+        table::{GramMoments, Grid, LinearMoments, ORDER, Table},
+    },
+};
+
+/// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
+const TABLE_TOLERANCE: f64 = 1e-11;
+
+/// All links that the basis of a kernel spans over `[-half_width, half_width]`.
+#[derive(Debug, Clone)]
+pub struct LinkSpace {
+    kernel: Kernel,
+    grid: Grid,
+    basis: Basis,
+    /// For each node the rows `psi`, `d psi'`, `d^2 psi''`; each row has one number per function.
+    node_basis: Vec<f64>,
+}
+
+impl LinkSpace {
+    /// The space of a kernel over `[-half_width, half_width]`.
+    pub fn build(kernel: Kernel, half_width: f64) -> Result<Self> {
+        let grid = grid_for(kernel, half_width);
+        let basis =
+            Basis::build(kernel, &candidates(kernel, half_width), kernel.basis_tolerance())?;
+        let d = grid.spacing();
+        let functions = basis.len();
+        let mut node_basis = vec![0.0; 3 * grid.nodes() * functions];
+        node_basis.par_chunks_mut(3 * functions).enumerate().for_each(|(node, rows)| {
+            for (j, jet) in basis.jets(grid.node(node)).into_iter().enumerate() {
+                rows[j] = jet.value;
+                rows[functions + j] = d * jet.slope;
+                rows[2 * functions + j] = d * d * jet.curvature;
+            }
+        });
+        Ok(Self { kernel, grid, basis, node_basis })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Links of this space are learned on `[-half_width, half_width]`.
+    pub fn half_width(&self) -> f64 {
+        self.grid.half_width()
+    }
+
+    /// Number of coordinates.
+    pub fn dimension(&self) -> usize {
+        self.basis.len()
+    }
+
+    pub(crate) fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// The function with these coordinates, tabulated.
+    pub(crate) fn table(&self, weights: &[f64]) -> Table {
+        let rows = self.node_basis.chunks_exact(self.dimension());
+        let jets: Vec<f64> = rows.map(|row| linalg::dot(row, weights)).collect();
+        Table::from_nodes(self.grid, &jets)
+    }
+
+    /// `sum_k g_k psi(x_k)` from the moments of the scores.
+    pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
+        let mut sum = vec![0.0; self.dimension()];
+        let rows = self.node_basis.chunks_exact(self.dimension());
+        for (row, weight) in rows.zip(moments.node_weights()) {
+            if weight != 0.0 {
+                linalg::add_scaled(&mut sum, weight, row);
+            }
+        }
+        sum
+    }
+
+    /// `sum_k psi(x_k) psi(x_k)'` from the moments of the scores.
+    pub(crate) fn gram(&self, moments: &GramMoments) -> Mat<f64> {
+        let m = self.dimension();
+        let mut gram = Mat::zeros(m, m);
+        let mut mixed = vec![0.0; m];
+        for (interval, block) in moments.blocks() {
+            let ends = &self.node_basis[3 * interval * m..(3 * interval + ORDER) * m];
+            for (row, weights) in ends.chunks_exact(m).zip(&block) {
+                mixed.fill(0.0);
+                for (other, &weight) in ends.chunks_exact(m).zip(weights) {
+                    linalg::add_scaled(&mut mixed, weight, other);
+                }
+                for (j, &right) in row.iter().enumerate() {
+                    linalg::add_scaled(gram.col_as_slice_mut(j), right, &mixed);
+                }
+            }
+        }
+        gram
+    }
+
+    /// `psi'` at each node, a row each: what slope bounds are imposed on.
+    pub(crate) fn slope_rows(&self) -> Vec<&[f64]> {
+        let m = self.dimension();
+        self.node_basis.chunks_exact(3 * m).map(|rows| &rows[m..2 * m]).collect()
+    }
+
+    /// `psi(x)`, without the table.
+    pub fn coordinates(&self, x: f64) -> Vec<f64> {
+        self.basis.jets(x).into_iter().map(|jet| jet.value).collect()
+    }
+
+    /// Coordinates here of a function of another space with the same kernel.
+    pub fn carry_over(&self, from: &LinkSpace, weights: &[f64]) -> Vec<f64> {
+        self.basis.carry_over(&from.basis, weights)
+    }
+
+    /// The element of the space nearest to any function `f` over the domain, in mean square, with
+    /// a ridge of 1e-10 on its norm: `argmin mean_s (f(s) - w . psi(s))^2 + 1e-10 |w|^2`.
+    ///
+    /// Links such as the sigmoid lie in no Gaussian space; this is what "the true link" means
+    /// where distances to it in the norm of the space are asked for.
+    pub fn nearest(&self, f: impl Fn(f64) -> f64) -> Result<Vec<f64>> {
+        let mut gram = GramMoments::zero(self.grid);
+        let mut target = LinearMoments::zero(self.grid);
+        let share = 1.0 / self.grid.nodes() as f64;
+        for node in (0..self.grid.nodes()).map(|i| self.grid.node(i)) {
+            gram.add(node, share);
+            target.add(node, share * f(node));
+        }
+        let mut normal = self.gram(&gram);
+        for j in 0..self.dimension() {
+            normal[(j, j)] += 1e-10;
+        }
+        linalg::solve_positive(normal.as_ref(), &self.weighted_sum(&target))
+    }
+}
+
+/// The grid whose table meets [`TABLE_TOLERANCE`] in value and slope, by the bounds of `table`.
+fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
+    let bound = kernel.sixth_derivative_bound();
+    let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
+    let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
+    let spacing = kernel.bandwidth * by_value.min(by_slope);
+    // Even, so that zero is a node; at least a few intervals when the domain is short.
+    let halves = (half_width / spacing).ceil().clamp(8.0, 1e7) as usize;
+    Grid::new(half_width, 2 * halves)
+}
+
+/// Places where a centre may go: nodes of the grid, closer together towards the ends, where
+/// smooth functions are hardest to pin down.
+pub(crate) fn candidates(kernel: Kernel, half_width: f64) -> Vec<f64> {
+    let grid = grid_for(kernel, half_width);
+    let per_bandwidth = if kernel.basis_tolerance() > 1e-6 { 32.0 } else { 10.0 };
+    let wanted = 96 + (4.0 * per_bandwidth * half_width / kernel.bandwidth).min(1e6) as usize;
+    let mut nodes: Vec<usize> = (0..=wanted)
+        .map(|i| {
+            let graded = (1.0 - (std::f64::consts::PI * i as f64 / wanted as f64).cos()) / 2.0;
+            let even = i as f64 / wanted as f64;
+            // Half graded, half even: dense at the ends without starving the middle.
+            ((0.5 * graded + 0.5 * even) * grid.intervals() as f64).round() as usize
+        })
+        .collect();
+    nodes.dedup();
+    nodes.into_iter().map(|i| grid.node(i)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::kernel::{KernelFamily, tests::FAMILIES};
+
+    fn norm(w: &[f64]) -> f64 {
+        linalg::dot(w, w).sqrt()
+    }
+
+    #[test]
+    fn the_table_agrees_with_direct_evaluation() {
+        for family in FAMILIES {
+            for (bandwidth, half_width) in [(0.5, 0.1), (0.2, 1.0), (2.0, 3.0)] {
+                let kernel = Kernel::try_new(family, bandwidth).unwrap();
+                let space = LinkSpace::build(kernel, half_width).unwrap();
+                // A random link: sections at a few places, so that its norm is honest.
+                let mut weights = vec![0.0; space.dimension()];
+                for i in 0..7 {
+                    let x = half_width * (0.9 * (i as f64 * 2.3).sin());
+                    linalg::add_scaled(&mut weights, (i as f64).cos(), &space.coordinates(x));
+                }
+                let table = space.table(&weights);
+                for i in 0..211 {
+                    let x = half_width * ((i as f64) / 105.0 - 1.0);
+                    let jets = space.basis.jets(x);
+                    let value: f64 = jets.iter().zip(&weights).map(|(j, w)| j.value * w).sum();
+                    let slope: f64 = jets.iter().zip(&weights).map(|(j, w)| j.slope * w).sum();
+                    let (table_value, table_slope) = table.value_and_slope(x);
+                    let scale = norm(&weights);
+                    assert!((table_value - value).abs() <= 1e-10 * scale, "{family:?} {bandwidth}");
+                    let slope_gap = (table_slope - slope).abs() * bandwidth;
+                    assert!(slope_gap <= 1e-10 * scale, "{family:?} {bandwidth} {slope_gap:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_by_moments_agree_with_direct_sums() {
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.4).unwrap();
+        let space = LinkSpace::build(kernel, 1.0).unwrap();
+        let scores: Vec<f64> = (0..50).map(|i| (i as f64 * 1.7).sin()).collect();
+        let (mut linear, mut square) =
+            (LinearMoments::zero(space.grid()), GramMoments::zero(space.grid()));
+        let m = space.dimension();
+        let mut direct_sum = vec![0.0; m];
+        let mut direct_gram = Mat::<f64>::zeros(m, m);
+        for (i, &x) in scores.iter().enumerate() {
+            let weight = (i as f64).cos();
+            linear.add(x, weight);
+            square.add(x, 1.0);
+            let psi = space.coordinates(x);
+            linalg::add_scaled(&mut direct_sum, weight, &psi);
+            for a in 0..m {
+                for b in 0..m {
+                    direct_gram[(a, b)] += psi[a] * psi[b];
+                }
+            }
+        }
+        let sum = space.weighted_sum(&linear);
+        let gram = space.gram(&square);
+        for a in 0..m {
+            assert!((sum[a] - direct_sum[a]).abs() < 1e-9);
+            for b in 0..m {
+                assert!((gram[(a, b)] - direct_gram[(a, b)]).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_element_to_a_smooth_function_is_close_to_it() {
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 1.0).unwrap();
+        let space = LinkSpace::build(kernel, 2.0).unwrap();
+        let table = space.table(&space.nearest(|x| 1.0 / (1.0 + (-x).exp())).unwrap());
+        for i in 0..=40 {
+            let x = i as f64 * 0.1 - 2.0;
+            assert!((table.value_and_slope(x).0 - 1.0 / (1.0 + (-x).exp())).abs() < 1e-4);
+        }
+    }
+}

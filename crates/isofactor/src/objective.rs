@@ -1,0 +1,190 @@
+//! The objective, its parts and its gradients: every formula once.
+//!
+//! ```text
+//! L(phi, Z) = s sum_k (y_k - phi(x_k))^2 + (lambda/4) |Z'DZ|_F^2 + (alpha/2) |phi|_H^2
+//! ```
+//!
+//! with `s = 1` (sum) or `s = 1/M` (mean), `x_k = u_i . v_t`, `Z'DZ = U'U - V'V`. A known link is
+//! not penalised.
+
+use crate::{
+    config::LossScale,
+    error::Result,
+    factors::Factors,
+    linalg,
+    link::{
+        LearnedLink, Link, LinkSpace,
+        monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
+        table::{GramMoments, LinearMoments},
+    },
+    passes::{Entries, Evaluated},
+};
+
+/// The weights of the objective.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Objective {
+    /// Sum or mean of squares.
+    pub loss: LossScale,
+    /// `alpha`
+    pub link_penalty: f64,
+    /// `lambda`
+    pub balance_penalty: f64,
+}
+
+/// The parts of the objective at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ObjectiveValue {
+    /// `s sum_k g_k^2`
+    pub data: f64,
+    /// `(lambda/4) |Z'DZ|_F^2`
+    pub balance: f64,
+    /// `(alpha/2) |phi|_H^2`
+    pub link: f64,
+}
+
+impl ObjectiveValue {
+    /// `L`
+    pub fn total(&self) -> f64 {
+        self.data + self.balance + self.link
+    }
+}
+
+impl Objective {
+    /// `s`: the weight of one squared residual among `observed`.
+    pub fn weight(&self, observed: usize) -> f64 {
+        match self.loss {
+            LossScale::Sum => 1.0,
+            LossScale::Mean => 1.0 / observed as f64,
+        }
+    }
+
+    /// The objective, from a pass that was made with this link and these factors.
+    pub fn value(&self, factors: &Factors, link: &Link, evaluated: &Evaluated) -> ObjectiveValue {
+        ObjectiveValue {
+            data: self.weight(evaluated.residuals.len()) * evaluated.squares,
+            balance: self.balance(factors),
+            link: link.learned().map_or(0.0, |link| self.link_term(link)),
+        }
+    }
+
+    /// `(lambda/4) |U'U - V'V|_F^2`
+    pub fn balance(&self, factors: &Factors) -> f64 {
+        let imbalance = factors.imbalance();
+        self.balance_penalty / 4.0 * linalg::dot(&imbalance, &imbalance)
+    }
+
+    /// `(alpha/2) |phi|_H^2`
+    pub fn link_term(&self, link: &LearnedLink) -> f64 {
+        self.link_penalty / 2.0 * linalg::dot(link.weights(), link.weights())
+    }
+
+    /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`
+    pub fn factor_gradient(
+        &self,
+        entries: &Entries<'_>,
+        factors: &Factors,
+        evaluated: &Evaluated,
+    ) -> Factors {
+        let mut gradient = entries.pull(factors, evaluated);
+        let scale = -2.0 * self.weight(evaluated.residuals.len());
+        let imbalance = factors.imbalance();
+        let rank = factors.rank();
+        let lambda = self.balance_penalty;
+        add_balance(gradient.rows_mut(), scale, factors.rows(), lambda, &imbalance, rank);
+        add_balance(gradient.columns_mut(), scale, factors.columns(), -lambda, &imbalance, rank);
+        gradient
+    }
+
+    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`.
+    pub fn link_gradient(
+        &self,
+        entries: &Entries<'_>,
+        scores: &[f64],
+        evaluated: &Evaluated,
+        link: &LearnedLink,
+    ) -> Vec<f64> {
+        let space = link.space();
+        let residuals = &evaluated.residuals;
+        let moments: LinearMoments = entries.moments(space.grid(), scores, |k| residuals[k]);
+        let mut gradient = space.weighted_sum(&moments);
+        let scale = -2.0 * self.weight(residuals.len());
+        for (g, w) in gradient.iter_mut().zip(link.weights()) {
+            *g = scale * *g + self.link_penalty * w;
+        }
+        gradient
+    }
+
+    /// `phi_sharp`: the link that minimises `L` for these scores and `targets` in place of `y`,
+    /// within slope bounds if there are any. A ridge regression of the size of the space,
+    ///
+    /// ```text
+    /// (2s sum_k psi psi' + alpha I) w = 2s sum_k y_k psi(x_k)
+    /// ```
+    pub fn best_link(
+        &self,
+        entries: &Entries<'_>,
+        scores: &[f64],
+        targets: &[f64],
+        space: &LinkSpace,
+        bounds: Option<SlopeBounds>,
+    ) -> Result<Vec<f64>> {
+        let scale = 2.0 * self.weight(scores.len());
+        let squares: GramMoments = entries.moments(space.grid(), scores, |_| scale);
+        let sums: LinearMoments = entries.moments(space.grid(), scores, |k| scale * targets[k]);
+        let mut normal = space.gram(&squares);
+        for j in 0..space.dimension() {
+            normal[(j, j)] += self.link_penalty;
+        }
+        let right = space.weighted_sum(&sums);
+        match bounds {
+            None => linalg::solve_positive(normal.as_ref(), &right),
+            Some(bounds) => bounded_minimum(normal.as_ref(), &right, space, bounds),
+        }
+    }
+}
+
+/// `gradient <- scale gradient + signed_lambda side (U'U - V'V)`
+fn add_balance(
+    gradient: &mut [f64],
+    scale: f64,
+    side: &[f64],
+    signed_lambda: f64,
+    imbalance: &[f64],
+    rank: usize,
+) {
+    for (gradient, z) in gradient.chunks_exact_mut(rank).zip(side.chunks_exact(rank)) {
+        gradient.iter_mut().for_each(|g| *g *= scale);
+        for (&coordinate, row) in z.iter().zip(imbalance.chunks_exact(rank)) {
+            linalg::add_scaled(gradient, signed_lambda * coordinate, row);
+        }
+    }
+}
+
+/// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of
+/// `L^-1 r` under slope rows `L^-1 a_l`.
+fn bounded_minimum(
+    normal: linalg::MatRef<'_, f64>,
+    right: &[f64],
+    space: &LinkSpace,
+    bounds: SlopeBounds,
+) -> Result<Vec<f64>> {
+    let lower = linalg::cholesky(normal)?;
+    let solve = |b: &[f64]| -> Vec<f64> {
+        let mut x = b.to_vec();
+        for j in 0..x.len() {
+            x[j] /= lower[(j, j)];
+            let (done, rest) = x.split_at_mut(j + 1);
+            linalg::add_scaled(rest, -done[j], &lower.col_as_slice(j)[j + 1..]);
+        }
+        x
+    };
+    let rows: Vec<Vec<f64>> = space.slope_rows().into_iter().map(solve).collect();
+    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+    let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+    let mut v = program.project(&solve(right), &mut ActiveBounds::default())?;
+    for j in (0..v.len()).rev() {
+        let (head, tail) = v.split_at_mut(j + 1);
+        head[j] = (head[j] - linalg::dot(&lower.col_as_slice(j)[j + 1..], tail)) / lower[(j, j)];
+    }
+    Ok(v)
+}

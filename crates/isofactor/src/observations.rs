@@ -1,0 +1,293 @@
+//! Checked entries of a partly observed matrix, reachable by row and by column.
+
+use crate::error::{DataError, Result};
+
+/// Rows and columns of a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of rows (`n` in the paper).
+    pub rows: usize,
+    /// Number of columns (`T` in the paper).
+    pub columns: usize,
+}
+
+/// One observed entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// Row, counted from 0.
+    pub row: usize,
+    /// Column, counted from 0.
+    pub column: usize,
+    /// What was observed.
+    pub value: f64,
+}
+
+/// Observed entries, proven to be finite and inside their shape.
+///
+/// Entries are held in the order of their rows (within a row, in the order given); an entry's
+/// place in that order is its number `k`. The same pair may occur several times: each occurrence
+/// is an observation of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observations {
+    shape: Shape,
+    row_starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    column_starts: Vec<usize>,
+    column_rows: Vec<u32>,
+    column_entries: Vec<u32>,
+}
+
+impl Observations {
+    /// Checks the entries and arranges them by row and by column.
+    pub fn try_new(shape: Shape, entries: &[Entry]) -> Result<Self> {
+        check_size(shape, entries.len())?;
+        for (position, entry) in entries.iter().enumerate() {
+            check_entry(shape, position, entry)?;
+        }
+        let row_starts = starts(shape.rows, entries.iter().map(|e| e.row));
+        let mut next = row_starts.clone();
+        let mut columns = vec![0u32; entries.len()];
+        let mut values = vec![0.0; entries.len()];
+        for entry in entries {
+            let k = next[entry.row];
+            next[entry.row] += 1;
+            columns[k] = entry.column as u32;
+            values[k] = entry.value;
+        }
+        let column_starts = starts(shape.columns, columns.iter().map(|&c| c as usize));
+        let mut next = column_starts.clone();
+        let mut column_rows = vec![0u32; entries.len()];
+        let mut column_entries = vec![0u32; entries.len()];
+        for row in 0..shape.rows {
+            for k in row_starts[row]..row_starts[row + 1] {
+                let place = &mut next[columns[k] as usize];
+                column_rows[*place] = row as u32;
+                column_entries[*place] = k as u32;
+                *place += 1;
+            }
+        }
+        Ok(Self { shape, row_starts, columns, values, column_starts, column_rows, column_entries })
+    }
+
+    /// Every entry of a matrix: complete observation. `value` is asked row by row.
+    pub fn complete(shape: Shape, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
+        let entries: Vec<Entry> = (0..shape.rows)
+            .flat_map(|row| (0..shape.columns).map(move |column| (row, column)))
+            .map(|(row, column)| Entry { row, column, value: value(row, column) })
+            .collect();
+        Self::try_new(shape, &entries)
+    }
+
+    /// Rows and columns of the matrix.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Number of observed entries, repeated ones counted each (`M` in the paper).
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Never true: there is at least one entry.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The observed values in the order of the entries.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The entries of a row: their numbers, columns and values.
+    pub fn row(&self, row: usize) -> RowEntries<'_> {
+        let range = self.row_starts[row]..self.row_starts[row + 1];
+        RowEntries {
+            first: range.start,
+            columns: &self.columns[range.clone()],
+            values: &self.values[range],
+        }
+    }
+
+    /// The entries of a column: their rows and their numbers.
+    pub fn column(&self, column: usize) -> ColumnEntries<'_> {
+        let range = self.column_starts[column]..self.column_starts[column + 1];
+        ColumnEntries {
+            rows: &self.column_rows[range.clone()],
+            entries: &self.column_entries[range],
+        }
+    }
+
+    /// All entries in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.shape.rows).flat_map(move |row| {
+            let entries = self.row(row);
+            entries.columns.iter().zip(entries.values).map(move |(&column, &value)| Entry {
+                row,
+                column: column as usize,
+                value,
+            })
+        })
+    }
+
+    /// How many entries repeat a pair that occurred before.
+    pub fn repeated(&self) -> usize {
+        let mut seen = vec![usize::MAX; self.shape.columns];
+        self.iter()
+            .filter(|entry| std::mem::replace(&mut seen[entry.column], entry.row) == entry.row)
+            .count()
+    }
+
+    /// The mean of the observed values.
+    pub fn mean(&self) -> f64 {
+        self.values.iter().sum::<f64>() / self.len() as f64
+    }
+
+    /// Fails when the values hold nothing to learn: a single row or column, or no variation.
+    pub fn check_can_be_fitted(&self) -> Result<()> {
+        let Shape { rows, columns } = self.shape;
+        if rows < 2 || columns < 2 {
+            return Err(DataError::TooSmall { rows, columns }.into());
+        }
+        let value = self.values[0];
+        if self.values.iter().all(|&v| v == value) {
+            return Err(DataError::AllEqual { count: self.len(), value }.into());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn row_starts(&self) -> &[usize] {
+        &self.row_starts
+    }
+
+    pub(crate) fn column_starts(&self) -> &[usize] {
+        &self.column_starts
+    }
+}
+
+/// The entries of one row.
+#[derive(Debug, Clone, Copy)]
+pub struct RowEntries<'a> {
+    /// Number of the first of them; the others follow.
+    pub first: usize,
+    /// Their columns.
+    pub columns: &'a [u32],
+    /// Their values.
+    pub values: &'a [f64],
+}
+
+/// The entries of one column.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnEntries<'a> {
+    /// Their rows.
+    pub rows: &'a [u32],
+    /// Their numbers.
+    pub entries: &'a [u32],
+}
+
+fn check_size(shape: Shape, count: usize) -> Result<()> {
+    let limit = u32::MAX as usize;
+    let sizes = [("rows", shape.rows), ("columns", shape.columns), ("observed entries", count)];
+    for (what, count) in sizes {
+        if count > limit {
+            return Err(DataError::TooMany { what, count, limit }.into());
+        }
+    }
+    if count == 0 {
+        return Err(DataError::NoEntries.into());
+    }
+    Ok(())
+}
+
+fn check_entry(shape: Shape, position: usize, entry: &Entry) -> Result<()> {
+    if entry.row >= shape.rows || entry.column >= shape.columns {
+        return Err(DataError::OutOfShape {
+            entry: position,
+            row: entry.row,
+            column: entry.column,
+            rows: shape.rows,
+            columns: shape.columns,
+        }
+        .into());
+    }
+    if !entry.value.is_finite() {
+        return Err(DataError::NotFinite { entry: position, value: entry.value }.into());
+    }
+    Ok(())
+}
+
+/// Where each group begins when items are sorted by group; one longer than the number of groups.
+fn starts(groups: usize, group_of_item: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut starts = vec![0usize; groups + 1];
+    for group in group_of_item {
+        starts[group + 1] += 1;
+    }
+    for group in 0..groups {
+        starts[group + 1] += starts[group];
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use proptest::prelude::*;
+
+    fn entry(row: usize, column: usize, value: f64) -> Entry {
+        Entry { row, column, value }
+    }
+
+    #[test]
+    fn repeated_entries_are_kept_and_counted() {
+        let entries = [entry(1, 0, 1.0), entry(0, 1, 2.0), entry(1, 0, 3.0), entry(1, 0, 1.0)];
+        let observations = Observations::try_new(Shape { rows: 2, columns: 2 }, &entries).unwrap();
+        assert_eq!(observations.len(), 4);
+        assert_eq!(observations.repeated(), 2);
+        assert_eq!(observations.row(1).values, [1.0, 3.0, 1.0]);
+    }
+
+    #[test]
+    fn bad_entries_are_refused_with_their_place() {
+        let shape = Shape { rows: 2, columns: 2 };
+        let outside = Observations::try_new(shape, &[entry(0, 0, 1.0), entry(0, 2, 1.0)]);
+        assert!(matches!(outside, Err(Error::Data(DataError::OutOfShape { entry: 1, .. }))));
+        let not_finite = Observations::try_new(shape, &[entry(0, 0, f64::NAN)]);
+        assert!(matches!(not_finite, Err(Error::Data(DataError::NotFinite { entry: 0, .. }))));
+        let none = Observations::try_new(shape, &[]);
+        assert_eq!(none, Err(Error::Data(DataError::NoEntries)));
+    }
+
+    #[test]
+    fn complete_observation_holds_every_pair() {
+        let shape = Shape { rows: 3, columns: 4 };
+        let all = Observations::complete(shape, |i, t| (10 * i + t) as f64).unwrap();
+        assert_eq!(all.len(), 12);
+        assert_eq!(all.repeated(), 0);
+        assert!(all.iter().all(|e| e.value == (10 * e.row + e.column) as f64));
+    }
+
+    proptest! {
+        #[test]
+        fn rows_and_columns_show_the_same_entries(
+            raw in prop::collection::vec((0usize..6, 0usize..5, -1e3f64..1e3), 1..60)
+        ) {
+            let entries: Vec<Entry> = raw.iter().map(|&(r, c, v)| entry(r, c, v)).collect();
+            let shape = Shape { rows: 6, columns: 5 };
+            let observations = Observations::try_new(shape, &entries).unwrap();
+            let by_row: Vec<Entry> = observations.iter().collect();
+            let mut by_column: Vec<(u32, Entry)> = Vec::new();
+            for column in 0..shape.columns {
+                let list = observations.column(column);
+                for (&row, &k) in list.rows.iter().zip(list.entries) {
+                    by_column.push((k, entry(row as usize, column, observations.values()[k as usize])));
+                }
+            }
+            by_column.sort_by_key(|(k, _)| *k);
+            prop_assert_eq!(by_row.len(), entries.len());
+            prop_assert!(by_column.iter().enumerate().all(|(k, (number, e))| {
+                *number as usize == k && *e == by_row[k]
+            }));
+        }
+    }
+}

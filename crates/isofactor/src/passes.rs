@@ -1,0 +1,249 @@
+//! Passes over the entries: fixed blocks in a fixed order, one answer for any number of threads.
+//!
+//! Rows are gathered into blocks of about equal numbers of entries, columns likewise. A block's
+//! work depends on the data alone, results of blocks are added in the order of the blocks, so the
+//! number of threads changes the time and nothing else.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::{
+    factors::Factors,
+    linalg,
+    link::{
+        Link,
+        table::{Grid, Moments},
+    },
+    observations::Observations,
+};
+
+/// About how many entries a block holds.
+const BLOCK: usize = 1 << 14;
+/// How many partial sums over a table are held at once.
+const MOST_TABLES: usize = 32;
+
+/// Observations with their division into blocks.
+#[derive(Debug)]
+pub struct Entries<'a> {
+    observations: &'a Observations,
+    row_blocks: Vec<Range<usize>>,
+    column_blocks: Vec<Range<usize>>,
+}
+
+/// What a pass with a link leaves behind for every entry.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluated {
+    /// `g_k = y_k - phi(x_k)`
+    pub residuals: Vec<f64>,
+    /// `phi'(x_k)`
+    pub slopes: Vec<f64>,
+    /// `sum_k g_k^2`
+    pub squares: f64,
+}
+
+impl<'a> Entries<'a> {
+    /// Divides observations into blocks.
+    pub fn new(observations: &'a Observations) -> Self {
+        Self {
+            observations,
+            row_blocks: blocks(observations.row_starts()),
+            column_blocks: blocks(observations.column_starts()),
+        }
+    }
+
+    /// The observations.
+    pub fn observations(&self) -> &'a Observations {
+        self.observations
+    }
+
+    /// Writes the score of every entry and returns the largest in absolute value.
+    pub fn scores(&self, factors: &Factors, scores: &mut Vec<f64>) -> f64 {
+        scores.resize(self.observations.len(), 0.0);
+        let largest = self.over_entries(scores).map(|(rows, first, scores)| {
+            let mut largest = 0.0f64;
+            for row in rows {
+                let entries = self.observations.row(row);
+                let start = entries.first - first;
+                for (score, &column) in scores[start..].iter_mut().zip(entries.columns) {
+                    *score = factors.score(row, column as usize);
+                    largest = if score.is_finite() { largest.max(score.abs()) } else { f64::NAN };
+                    if largest.is_nan() {
+                        return largest;
+                    }
+                }
+            }
+            largest
+        });
+        let largest: Vec<f64> = largest.collect();
+        largest
+            .into_iter()
+            .fold(0.0, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
+    }
+
+    /// Residuals and slopes of every entry under a link.
+    pub fn evaluate(&self, scores: &[f64], link: &Link, evaluated: &mut Evaluated) {
+        match link {
+            Link::Known(link) => self.evaluate_with(scores, |x| link.value_and_slope(x), evaluated),
+            Link::Learned(link) => {
+                self.evaluate_with(scores, |x| link.value_and_slope(x), evaluated);
+            }
+        }
+    }
+
+    fn evaluate_with(
+        &self,
+        scores: &[f64],
+        link: impl Fn(f64) -> (f64, f64) + Sync,
+        evaluated: &mut Evaluated,
+    ) {
+        let values = self.observations.values();
+        evaluated.residuals.resize(scores.len(), 0.0);
+        evaluated.slopes.resize(scores.len(), 0.0);
+        let outputs =
+            evaluated.residuals.par_chunks_mut(BLOCK).zip(evaluated.slopes.par_chunks_mut(BLOCK));
+        let inputs = scores.par_chunks(BLOCK).zip(values.par_chunks(BLOCK));
+        let squares: Vec<f64> = outputs
+            .zip(inputs)
+            .map(|((residuals, slopes), (scores, values))| {
+                let mut squares = 0.0;
+                for k in 0..scores.len() {
+                    let (fitted, slope) = link(scores[k]);
+                    let residual = values[k] - fitted;
+                    residuals[k] = residual;
+                    slopes[k] = slope;
+                    squares += residual * residual;
+                }
+                squares
+            })
+            .collect();
+        evaluated.squares = squares.into_iter().sum();
+    }
+
+    /// `sum_k w_k (A_k + A_k') Z` with `w_k = g_k phi'(x_k)`: for each row the sum of `w_k v_t`
+    /// over its entries, for each column the sum of `w_k u_i`.
+    pub fn pull(&self, factors: &Factors, evaluated: &Evaluated) -> Factors {
+        let weight = |k: usize| evaluated.residuals[k] * evaluated.slopes[k];
+        let mut pull = Factors::zeros(factors.shape(), factors.rank());
+        let rank = factors.rank();
+        over_blocks(&self.row_blocks, rank, pull.rows_mut()).for_each(|(rows, out)| {
+            for (row, out) in rows.zip(out.chunks_exact_mut(rank)) {
+                let entries = self.observations.row(row);
+                for (k, &column) in (entries.first..).zip(entries.columns) {
+                    linalg::add_scaled(out, weight(k), factors.column(column as usize));
+                }
+            }
+        });
+        over_blocks(&self.column_blocks, rank, pull.columns_mut()).for_each(|(columns, out)| {
+            for (column, out) in columns.zip(out.chunks_exact_mut(rank)) {
+                let entries = self.observations.column(column);
+                for (&row, &k) in entries.rows.iter().zip(entries.entries) {
+                    linalg::add_scaled(out, weight(k as usize), factors.row(row as usize));
+                }
+            }
+        });
+        pull
+    }
+
+    /// `sum_k weight(k) t_k^p` of every interval of a grid.
+    pub(crate) fn moments<const P: usize>(
+        &self,
+        grid: Grid,
+        scores: &[f64],
+        weight: impl Fn(usize) -> f64 + Sync,
+    ) -> Moments<P> {
+        let size = scores.len().div_ceil(MOST_TABLES).max(BLOCK);
+        let parts: Vec<Moments<P>> = scores
+            .par_chunks(size)
+            .enumerate()
+            .map(|(block, scores)| {
+                let mut moments = Moments::zero(grid);
+                for (k, &x) in (block * size..).zip(scores) {
+                    moments.add(x, weight(k));
+                }
+                moments
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_else(|| Moments::zero(grid));
+        parts.fold(first, |mut sum, part| {
+            sum.merge(&part);
+            sum
+        })
+    }
+
+    /// The row blocks, each with the number of its first entry and its share of a vector that has
+    /// one number per entry.
+    fn over_entries<'b>(
+        &self,
+        per_entry: &'b mut [f64],
+    ) -> impl IndexedParallelIterator<Item = (Range<usize>, usize, &'b mut [f64])> {
+        let starts = self.observations.row_starts();
+        let first_entries = self.row_blocks.iter().map(|block| starts[block.start]);
+        let ends: Vec<usize> = self.row_blocks.iter().map(|block| starts[block.end]).collect();
+        let shares = split_at_ends(per_entry, &ends);
+        let work: Vec<_> = self
+            .row_blocks
+            .iter()
+            .cloned()
+            .zip(first_entries)
+            .zip(shares)
+            .map(|((block, first), share)| (block, first, share))
+            .collect();
+        work.into_par_iter()
+    }
+}
+
+/// Blocks of rows (or columns), each with its share of their factors.
+fn over_blocks<'b>(
+    blocks: &[Range<usize>],
+    rank: usize,
+    factors: &'b mut [f64],
+) -> impl IndexedParallelIterator<Item = (Range<usize>, &'b mut [f64])> {
+    let ends: Vec<usize> = blocks.iter().map(|block| block.end * rank).collect();
+    let work: Vec<_> = blocks.iter().cloned().zip(split_at_ends(factors, &ends)).collect();
+    work.into_par_iter()
+}
+
+/// Cuts a slice at increasing ends, the last of which is its length.
+fn split_at_ends<'b>(slice: &'b mut [f64], ends: &[usize]) -> Vec<&'b mut [f64]> {
+    let mut rest = slice;
+    let mut start = 0;
+    ends.iter()
+        .map(|&end| {
+            let (share, remaining) = std::mem::take(&mut rest).split_at_mut(end - start);
+            rest = remaining;
+            start = end;
+            share
+        })
+        .collect()
+}
+
+/// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
+fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
+    let groups = starts.len() - 1;
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    for group in 0..groups {
+        if starts[group + 1] - starts[first] >= BLOCK || group + 1 == groups {
+            blocks.push(first..group + 1);
+            first = group + 1;
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_every_row_once() {
+        let starts: Vec<usize> = (0..=500).map(|row| row * row * 3).collect();
+        let blocks = blocks(&starts);
+        assert!(blocks.len() > 10);
+        assert_eq!(blocks[0].start, 0);
+        assert_eq!(blocks.last().unwrap().end, 500);
+        assert!(blocks.windows(2).all(|w| w[0].end == w[1].start));
+    }
+}

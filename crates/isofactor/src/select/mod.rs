@@ -1,0 +1,5 @@
+//! Choosing entries to judge a fit by.
+
+mod holdout;
+
+pub use holdout::hold_out;

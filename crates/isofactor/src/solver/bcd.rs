@@ -1,0 +1,137 @@
+//! Projected block coordinate descent in the kernel's space: the paper's Algorithm 1.
+//!
+//! ```text
+//! Z_0 <- P_C(Z_0)
+//! for t = 0, 1, ...
+//!     Z_{t+1}   <- P_C(Z_t - zeta grad_Z L(phi_t, Z_t))
+//!     phi_{t+1} <- P_H(phi_t - eta grad_phi L(phi_t, Z_{t+1}))
+//! ```
+//!
+//! or, link first (appendix B), the link with the old factors and then the factors with the new
+//! link. A known link stays as it is.
+
+use std::collections::VecDeque;
+
+use super::Stop;
+use crate::{
+    config::{Keep, Order},
+    error::Result,
+    monitor::{Flow, TraceRow},
+    steps::{Problem, State, StepLength},
+};
+
+/// How long to run and what to return.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// Which block moves first.
+    pub order: Order,
+    /// How many iterations at most.
+    pub iterations: usize,
+    /// With backtracking: the share of the objective below which ten iterations are too little.
+    pub tolerance: f64,
+    /// The iterate to return when validation errors are known.
+    pub keep: Keep,
+}
+
+/// Where a run ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The iterate to keep.
+    pub state: State,
+    /// Which iteration it is from.
+    pub kept: usize,
+    /// How many iterations were made.
+    pub iterations: usize,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// Sees every iterate; its answer may end the run.
+pub trait Watch {
+    /// The trace of this iterate, and whether to go on.
+    fn see(&mut self, iteration: usize, state: &State) -> Result<(TraceRow, Flow)>;
+}
+
+/// How many iterations must together lower the objective by more than the tolerance.
+const PATIENCE: usize = 10;
+
+/// Runs Algorithm 1 from `state`, whose factors are already projected.
+pub fn run(
+    problem: &mut Problem<'_>,
+    mut state: State,
+    run: &Run,
+    watch: &mut dyn Watch,
+) -> Result<Outcome> {
+    let mut best = Best::new(run.keep);
+    let mut recent = VecDeque::from([state.value.total()]);
+    let (row, mut flow) = watch.see(0, &state)?;
+    best.offer(&row, &state);
+    let mut iterations = 0;
+    let stop = loop {
+        if flow == Flow::Cancel {
+            break Stop::Cancelled;
+        }
+        if iterations == run.iterations {
+            break Stop::IterationLimit;
+        }
+        iterations += 1;
+        problem.begin_iteration(iterations);
+        let moved = match run.order {
+            Order::FactorsFirst => {
+                problem.step_factors(&mut state)? | problem.step_link(&mut state)?
+            }
+            Order::LinkFirst => {
+                problem.step_link(&mut state)? | problem.step_factors(&mut state)?
+            }
+        };
+        let row;
+        (row, flow) = watch.see(iterations, &state)?;
+        best.offer(&row, &state);
+        if !moved || settled(problem, &mut recent, state.value.total(), run.tolerance) {
+            break Stop::Converged;
+        }
+    };
+    let (state, kept) = best.take().unwrap_or((state, iterations));
+    Ok(Outcome { state, kept, iterations, stop })
+}
+
+/// Whether the last iterations hardly lowered the objective. Fixed steps are the user's to end.
+fn settled(
+    problem: &Problem<'_>,
+    recent: &mut VecDeque<f64>,
+    objective: f64,
+    tolerance: f64,
+) -> bool {
+    recent.push_back(objective);
+    if recent.len() <= PATIENCE {
+        return false;
+    }
+    let before = recent.pop_front().unwrap_or(objective);
+    let searching = |step| matches!(step, StepLength::Backtracking { .. });
+    searching(problem.factor_step)
+        && searching(problem.link_step)
+        && before - objective <= tolerance * objective.abs()
+}
+
+/// The iterate with the smallest validation error so far, if that is the one to keep.
+struct Best {
+    keep: Keep,
+    held: Option<(f64, usize, State)>,
+}
+
+impl Best {
+    fn new(keep: Keep) -> Self {
+        Self { keep, held: None }
+    }
+
+    fn offer(&mut self, row: &TraceRow, state: &State) {
+        let Some(error) = row.validation_rmse.filter(|_| self.keep == Keep::Best) else { return };
+        if self.held.as_ref().is_none_or(|(least, ..)| error < *least) {
+            self.held = Some((error, row.iteration, state.clone()));
+        }
+    }
+
+    fn take(self) -> Option<(State, usize)> {
+        self.held.map(|(_, iteration, state)| (state, iteration))
+    }
+}

@@ -1,0 +1,29 @@
+//! Algorithms that fit the model, a file each.
+
+mod bcd;
+
+pub use bcd::{Outcome, Run, Watch, run};
+
+use serde::{Deserialize, Serialize};
+
+/// Why a fit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Nothing moves any more.
+    Converged,
+    /// All iterations were used.
+    IterationLimit,
+    /// Someone asked it to.
+    Cancelled,
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Stop::Converged => "converged",
+            Stop::IterationLimit => "iteration-limit",
+            Stop::Cancelled => "cancelled",
+        })
+    }
+}

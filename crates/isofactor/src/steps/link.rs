@@ -1,0 +1,88 @@
+//! The link step: `phi <- P_H(phi - eta grad_phi L(phi, Z))`.
+
+use super::{
+    MOST_HALVINGS, Problem, State, StepLength,
+    project::{keeps_to, project_link},
+};
+use crate::{
+    error::Result,
+    linalg,
+    link::{Kernel, LearnedLink, Link},
+};
+
+impl Problem<'_> {
+    /// Moves the link, if it is learned. False when no step of any length lowers the objective.
+    pub fn step_link(&mut self, state: &mut State) -> Result<bool> {
+        let Link::Learned(link) = state.link.clone() else { return Ok(true) };
+        let gradient =
+            self.objective.link_gradient(&self.entries, &state.scores, &state.evaluated, &link);
+        match self.link_step {
+            StepLength::Fixed(step) => {
+                let moved = self.stepped_link(&link, step, &gradient)?;
+                self.accept_link(state, moved)?;
+                Ok(true)
+            }
+            StepLength::Backtracking { last } => self.search_link(state, &link, &gradient, last),
+        }
+    }
+
+    /// `P_H(phi - eta G)`
+    fn stepped_link(
+        &mut self,
+        link: &LearnedLink,
+        step: f64,
+        gradient: &[f64],
+    ) -> Result<LearnedLink> {
+        let mut weights = link.weights().to_vec();
+        linalg::add_scaled(&mut weights, -step, gradient);
+        let moved = LearnedLink::new(link.space().clone(), weights);
+        match self.bounds {
+            Some(bounds) => project_link(moved, bounds, &mut self.active),
+            None => Ok(moved),
+        }
+    }
+
+    fn accept_link(&mut self, state: &mut State, link: LearnedLink) -> Result<()> {
+        let scores = std::mem::take(&mut state.scores);
+        *state = self.with_scores(state.factors.clone(), Link::Learned(link), scores)?;
+        Ok(())
+    }
+
+    fn search_link(
+        &mut self,
+        state: &mut State,
+        link: &LearnedLink,
+        gradient: &[f64],
+        last: Option<f64>,
+    ) -> Result<bool> {
+        let observed = state.scores.len();
+        // The Hessian is at most 2s M B_K + alpha, so a step this long always decreases enough.
+        let safe = 1.0
+            / (2.0 * self.objective.weight(observed) * observed as f64 * Kernel::BOUND
+                + self.objective.link_penalty);
+        let mut step = last.map_or(safe, |step| 2.0 * step);
+        let before = state.value.total();
+        // From outside the bounds, getting inside comes first, even if the objective rises.
+        let entering = self.bounds.is_some_and(|bounds| !keeps_to(link, bounds));
+        for _ in 0..MOST_HALVINGS {
+            let moved = self.stepped_link(link, step, gradient)?;
+            let mut trial = state.clone();
+            self.accept_link(&mut trial, moved)?;
+            let difference: Vec<f64> = trial
+                .link
+                .learned()
+                .map(|l| l.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect())
+                .unwrap_or_default();
+            let distance = linalg::dot(&difference, &difference);
+            let promised = linalg::dot(gradient, &difference) + distance / (2.0 * step);
+            let after = trial.value.total();
+            if entering || (after <= before && after <= before + promised) {
+                self.link_step = StepLength::Backtracking { last: Some(step) };
+                *state = trial;
+                return Ok(distance > 0.0);
+            }
+            step /= 2.0;
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,298 @@
+//! The constants of the paper's theory as one readable value, and the steps they admit.
+//!
+//! They are stated for the mean of squares. The sum is `M` times the mean with both penalties
+//! divided by `M`, so its steps are `1/M` of those; [`Constants`] holds the steps for the scale
+//! that was asked for.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{
+    config::LossScale,
+    link::{Kernel, SlopeBounds},
+    observations::Shape,
+};
+
+/// What the constants are computed from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Circumstances {
+    /// `n` and `T`.
+    pub shape: Shape,
+    /// `M`
+    pub observed: usize,
+    /// `r`
+    pub rank: usize,
+    /// `sigma_1` and `sigma_r`: largest and smallest singular value of the matrix of scores.
+    pub singular_values: (f64, f64),
+    /// `mu`
+    pub incoherence: f64,
+    /// `|Z_0|_F`
+    pub factor_norm: f64,
+    /// The kernel, for `B_K`, `L_K` and `L_K'`.
+    pub kernel: Kernel,
+    /// `xi` and `Xi`
+    pub bounds: SlopeBounds,
+    /// `alpha` as in the objective.
+    pub link_penalty: f64,
+    /// The scale of the objective.
+    pub loss: LossScale,
+    /// `max_k |y_k|`
+    pub largest_value: f64,
+    /// `L(phi_0, Z_0)`
+    pub start_objective: f64,
+}
+
+/// The constants of lemmas 2 to 6, proposition 1 and theorem 1, for the mean of squares, except
+/// for the two steps, which are for the scale asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Constants {
+    /// `alpha` on the mean's scale.
+    pub alpha: f64,
+    /// `mu`
+    pub incoherence: f64,
+    /// `kappa = sigma_1 / sigma_r`
+    pub condition: f64,
+    /// `epsilon = xi^2 / (20 Xi^2)`: size of the neighbourhood `|Delta|_F^2 <= epsilon sigma_r`.
+    pub neighbourhood: f64,
+    /// `L_{phi,alpha} = sqrt(8 B_K^2 + 2 alpha^2)`
+    pub l_phi_alpha: f64,
+    /// `mu_Z = xi^2 sigma_r / (5 n T)`
+    pub mu_z: f64,
+    /// `A_Z = 8 Xi sqrt(sigma_1 / (n T)) B_K`
+    pub a_z: f64,
+    /// `A'_Z = 336 Xi^4 mu r sigma_1 B_K / (n T xi^2)`
+    pub a_prime_z: f64,
+    /// `B_Z = 1093 Xi^4 sigma_1^2 mu r / (n T)^2`
+    pub b_z: f64,
+    /// `G`: bound on a residual.
+    pub residual_bound: f64,
+    /// `L_{Z -> phi}`
+    pub l_z_to_phi: f64,
+    /// `L_Z`, without the part of the balance penalty.
+    pub l_z: f64,
+    /// `gamma`: weight of `D_t` in the Lyapunov function.
+    pub gamma: f64,
+    /// The largest admissible `eta`, `2 alpha / (L (alpha + L))` with `L = L_{phi,alpha}`.
+    pub link_step: f64,
+    /// The largest admissible `zeta`: the smallest of the bounds in proposition 1 and theorem 1.
+    pub factor_step: f64,
+    /// `q_phi = 1 - eta alpha L / (alpha + L)`
+    pub q_phi: f64,
+    /// `rho`: the factor by which `V_t` shrinks.
+    pub rho: f64,
+    /// `C'_phi = 5 eta alpha L / (8 (alpha + L))`: what `chi^2` adds at each iteration.
+    pub c_phi: f64,
+    /// `(mu r kappa)^2 min(n, T) / epsilon^2 log((n + T) / delta)` with `delta = 0.05` and 1 for
+    /// the constant that the lemma leaves open.
+    pub sample_size: f64,
+}
+
+/// `1 - SAMPLE_CONFIDENCE` is the probability with which the sample size is enough.
+const SAMPLE_CONFIDENCE: f64 = 0.05;
+
+impl Constants {
+    /// All constants for given circumstances.
+    pub fn compute(given: &Circumstances) -> Self {
+        let to_mean = match given.loss {
+            LossScale::Sum => 1.0 / given.observed as f64,
+            LossScale::Mean => 1.0,
+        };
+        let (n, t) = (given.shape.rows as f64, given.shape.columns as f64);
+        let (cells, r, mu) = (n * t, given.rank as f64, given.incoherence);
+        let (largest, smallest) = given.singular_values;
+        let SlopeBounds { low: xi, high: xi_high } = given.bounds;
+        let b_k = Kernel::BOUND;
+        let alpha = given.link_penalty * to_mean;
+        let start_objective = given.start_objective * to_mean;
+
+        let l = (8.0 * b_k.powi(2) + 2.0 * alpha.powi(2)).sqrt();
+        let mu_z = xi.powi(2) * smallest / (5.0 * cells);
+        let a_z = 8.0 * xi_high * (largest / cells).sqrt() * b_k;
+        let a_prime_z = 336.0 * xi_high.powi(4) * mu * r * largest * b_k / (cells * xi.powi(2));
+        let b_z = 1093.0 * xi_high.powi(4) * largest.powi(2) * mu * r / cells.powi(2);
+
+        // max over C of |Z|_F: sqrt(n+T) rows of length beta.
+        let z_norm = 4.0 / 3.0 * mu.sqrt() * given.factor_norm;
+        let link_bound = (2.0 * start_objective / alpha).sqrt();
+        let residual_bound =
+            given.largest_value + b_k.sqrt() * link_bound + xi_high * z_norm.powi(2);
+        let l_z_to_phi =
+            4.0 * z_norm * (xi_high * b_k.sqrt() + residual_bound * given.kernel.lipschitz());
+        let l_z = 4.0 * residual_bound * xi_high
+            + 8.0
+                * z_norm.powi(2)
+                * (xi_high.powi(2) + link_bound * residual_bound * given.kernel.slope_lipschitz());
+
+        let larger_a = a_prime_z.sqrt().max(a_z);
+        let gamma = l_z_to_phi * mu_z / (4.0 * alpha * larger_a);
+        let eta = 2.0 * alpha / (l * (alpha + l));
+        let shrink = eta * alpha * l / (alpha + l);
+        let zeta = [
+            1.0 / a_z,
+            mu_z / (2.0 * b_z),
+            1.0 / (2.0 * mu_z),
+            shrink * alpha / (4.0 * a_prime_z.sqrt() * l_z_to_phi),
+            shrink * alpha * mu_z.powi(2) / (16.0 * larger_a * l_z_to_phi * b_z),
+        ]
+        .into_iter()
+        .fold(f64::INFINITY, f64::min);
+
+        let condition = largest / smallest;
+        let neighbourhood = xi.powi(2) / (20.0 * xi_high.powi(2));
+        let sample_size = (mu * r * condition).powi(2) * n.min(t) / neighbourhood.powi(2)
+            * ((n + t) / SAMPLE_CONFIDENCE).ln();
+        Self {
+            alpha,
+            incoherence: mu,
+            condition,
+            neighbourhood,
+            l_phi_alpha: l,
+            mu_z,
+            a_z,
+            a_prime_z,
+            b_z,
+            residual_bound,
+            l_z_to_phi,
+            l_z,
+            gamma,
+            link_step: eta * to_mean,
+            factor_step: zeta * to_mean,
+            q_phi: 1.0 - shrink,
+            rho: (1.0 - shrink / 8.0).max(1.0 - zeta * mu_z / 4.0),
+            c_phi: 5.0 * shrink / 8.0,
+            sample_size,
+        }
+    }
+}
+
+impl fmt::Display for Constants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: [(&str, f64); 18] = [
+            ("alpha (mean scale)", self.alpha),
+            ("mu", self.incoherence),
+            ("kappa", self.condition),
+            ("epsilon", self.neighbourhood),
+            ("L_phi,alpha", self.l_phi_alpha),
+            ("mu_Z", self.mu_z),
+            ("A_Z", self.a_z),
+            ("A'_Z", self.a_prime_z),
+            ("B_Z", self.b_z),
+            ("G", self.residual_bound),
+            ("L_Z->phi", self.l_z_to_phi),
+            ("L_Z", self.l_z),
+            ("gamma", self.gamma),
+            ("q_phi", self.q_phi),
+            ("1 - rho", 1.0 - self.rho),
+            ("admissible link step", self.link_step),
+            ("admissible factor step", self.factor_step),
+            ("sample size", self.sample_size),
+        ];
+        for (name, value) in lines {
+            writeln!(f, "{name:<24} {value:.6e}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Theorem 4: at a stationary point of noiseless data, the root mean squared residual is at most
+///
+/// ```text
+/// alpha sqrt(B_K) / (alpha + 2s lambda_min(K)) |phi*|_H
+/// ```
+///
+/// with `K` the Gram matrix of the scores and `s` the weight of one squared residual (the paper
+/// writes it for `s = 1`).
+pub fn residual_bound(
+    link_penalty: f64,
+    weight: f64,
+    smallest_eigenvalue: f64,
+    true_link_norm: f64,
+) -> f64 {
+    let shrunk = link_penalty + 2.0 * weight * smallest_eigenvalue;
+    link_penalty * Kernel::BOUND.sqrt() / shrunk * true_link_norm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::KernelFamily;
+
+    fn sample(loss: LossScale) -> Circumstances {
+        Circumstances {
+            shape: Shape { rows: 40, columns: 30 },
+            observed: 1000,
+            rank: 2,
+            singular_values: (30.0, 12.0),
+            incoherence: 3.0,
+            factor_norm: 9.0,
+            kernel: Kernel::try_new(KernelFamily::Gaussian, 1.0).unwrap(),
+            bounds: SlopeBounds { low: 0.1, high: 0.5 },
+            link_penalty: if loss == LossScale::Sum { 10.0 } else { 0.01 },
+            loss,
+            largest_value: 1.0,
+            start_objective: if loss == LossScale::Sum { 300.0 } else { 0.3 },
+        }
+    }
+
+    #[test]
+    fn the_constants_are_the_printed_formulas() {
+        // Worked out by hand from the paper for n=40, T=30, r=2, sigma=(30,12), mu=3,
+        // xi=0.1, Xi=0.5, alpha=0.01.
+        let c = Constants::compute(&sample(LossScale::Mean));
+        let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} against {b}");
+        close(c.l_phi_alpha, (8.0f64 + 2e-4).sqrt());
+        close(c.mu_z, 0.01 * 12.0 / 6000.0);
+        close(c.a_z, 4.0 * (30.0f64 / 1200.0).sqrt());
+        close(c.a_prime_z, 336.0 * 0.0625 * 6.0 * 30.0 / (1200.0 * 0.01));
+        close(c.b_z, 1093.0 * 0.0625 * 900.0 * 6.0 / 1_440_000.0);
+        close(c.condition, 2.5);
+        close(c.neighbourhood, 0.01 / (20.0 * 0.25));
+        let l = c.l_phi_alpha;
+        close(c.link_step, 0.02 / (l * (0.01 + l)));
+        close(c.q_phi, 1.0 - c.link_step * 0.01 * l / (0.01 + l));
+        close(c.gamma, c.l_z_to_phi * c.mu_z / (0.04 * c.a_prime_z.sqrt().max(c.a_z)));
+        let r_z = 4.0 / 3.0 * 3f64.sqrt() * 9.0;
+        let g = 1.0 + (2.0 * 0.3 / 0.01f64).sqrt() + 0.5 * r_z * r_z;
+        close(c.residual_bound, g);
+        close(c.l_z_to_phi, 4.0 * r_z * (0.5 + g));
+        close(c.l_z, 4.0 * g * 0.5 + 8.0 * r_z * r_z * (0.25 + 60f64.sqrt() * g * 3f64.sqrt()));
+    }
+
+    #[test]
+    fn contraction_factors_lie_strictly_between_zero_and_one() {
+        let c = Constants::compute(&sample(LossScale::Mean));
+        assert!(0.0 < c.q_phi && c.q_phi < 1.0);
+        assert!(0.0 < c.rho && c.rho <= 1.0);
+        assert!(c.factor_step > 0.0 && c.factor_step <= c.mu_z / (2.0 * c.b_z));
+    }
+
+    #[test]
+    fn the_recipe_of_theorem_one_makes_both_coefficients_contract() {
+        // a_EE < 1 and a_DD / gamma < 1 (table of notations in the proof of theorem 1).
+        let c = Constants::compute(&sample(LossScale::Mean));
+        let (zeta, q) = (c.factor_step, c.q_phi);
+        let delta = (1.0 / q - 1.0) / 2.0;
+        let a = (c.l_z_to_phi / c.alpha).powi(2);
+        let c_e = 2.0 * zeta.powi(2) * c.a_prime_z;
+        let c_d = zeta.powi(2) * c.b_z;
+        let across = 2.0 * zeta.powi(2) * c.a_prime_z + 2.0 * zeta * c.a_z.powi(2) / c.mu_z;
+        let a_ee = q * (1.0 + delta) + q * (1.0 + 1.0 / delta) * a * c_e + c.gamma * across;
+        let a_dd = q * (1.0 + 1.0 / delta) * a * c_d / c.gamma + 1.0 - zeta * c.mu_z / 2.0;
+        assert!(a_ee < 1.0, "{a_ee}");
+        assert!(a_dd < 1.0, "{a_dd}");
+    }
+
+    #[test]
+    fn the_sum_has_the_constants_of_the_mean_and_steps_divided_by_m() {
+        let (mean, sum) = (
+            Constants::compute(&sample(LossScale::Mean)),
+            Constants::compute(&sample(LossScale::Sum)),
+        );
+        let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} against {b}");
+        close(sum.link_step * 1000.0, mean.link_step);
+        close(sum.factor_step * 1000.0, mean.factor_step);
+        close(sum.gamma, mean.gamma);
+        close(sum.rho, mean.rho);
+    }
+}
