@@ -95,6 +95,7 @@ def settings():
     add("no balance penalty", balance_penalty=0.0, start_link="identity")
     # A radius that clips from the start and keeps clipping.
     add("clip=1.2", project_factors=1.2, start_link="identity")
+    add("clip=auto binds", project_factors="auto", factor_step=2e-2, link_step=2e-4, bandwidth=4.0)
     add("clip=1.0 mean rank 2", project_factors=1.0, rank=2, start_link="identity", **mean)
     # Far: larger steps.
     add("far sum", factor_step=6e-3, link_step=4e-3, start_link="identity")
@@ -146,6 +147,7 @@ def run_program(program, path, o, trace, folder):
     for key, value in o.items():
         if key != "data":
             command += [f"--{key}", str(value)]
+    trace.unlink(missing_ok=True)
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired:

@@ -18,7 +18,8 @@ impl Factors {
 
     /// From numbers laid out row after row; `None` when their count is no multiple of the rank.
     pub fn from_vecs(rank: usize, rows: Vec<f64>, columns: Vec<f64>) -> Option<Self> {
-        let whole = rank > 0 && rows.len().is_multiple_of(rank) && columns.len().is_multiple_of(rank);
+        let whole =
+            rank > 0 && rows.len().is_multiple_of(rank) && columns.len().is_multiple_of(rank);
         whole.then_some(Self { rank, rows, columns })
     }
 

@@ -285,9 +285,10 @@ mod tests {
             }
             by_column.sort_by_key(|(k, _)| *k);
             prop_assert_eq!(by_row.len(), entries.len());
-            prop_assert!(by_column.iter().enumerate().all(|(k, (number, e))| {
-                *number as usize == k && *e == by_row[k]
-            }));
+            for (k, (number, entry)) in by_column.iter().enumerate() {
+                prop_assert_eq!(*number as usize, k);
+                prop_assert_eq!(*entry, by_row[k]);
+            }
         }
     }
 }

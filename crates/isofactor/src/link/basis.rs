@@ -27,13 +27,22 @@ pub(crate) struct Basis {
     centres: Vec<f64>,
     /// Rows of the lower triangular `L`, packed.
     cholesky: Vec<Extended>,
+    /// The same, rounded: enough for tolerances that do not need the digits.
+    rounded: Vec<f64>,
+    exact: bool,
 }
+
+/// Distances below this are lost to rounding in `f64`.
+const PLAIN_TOLERANCE: f64 = 1e-6;
 
 impl Basis {
     /// Centres among `candidates`, until every candidate's section is reproduced to `tolerance`.
     pub fn build(kernel: Kernel, candidates: &[f64], tolerance: f64) -> Result<Self> {
-        let goal = tolerance * tolerance;
-        let mut basis = Basis { kernel, centres: Vec::new(), cholesky: Vec::new() };
+        // Between two candidates the distance may be a little larger than at either.
+        let goal = (0.8 * tolerance).powi(2);
+        let exact = tolerance < PLAIN_TOLERANCE;
+        let (centres, cholesky, rounded) = (Vec::new(), Vec::new(), Vec::new());
+        let mut basis = Basis { kernel, centres, cholesky, rounded, exact };
         let mut remaining = vec![Extended::from(Kernel::BOUND); candidates.len()];
         let mut coordinates: Vec<Vec<Extended>> = vec![Vec::new(); candidates.len()];
         while let Some(pivot) = largest(&remaining).filter(|&p| remaining[p].to_f64() > goal) {
@@ -54,6 +63,7 @@ impl Basis {
             basis.centres.push(centre);
             basis.cholesky.extend_from_slice(&coordinates[pivot]);
         }
+        basis.rounded = basis.cholesky.iter().map(|x| x.to_f64()).collect();
         Ok(basis)
     }
 
@@ -64,10 +74,17 @@ impl Basis {
 
     /// `psi(x)`, `psi'(x)` and `psi''(x)`.
     pub fn jets(&self, x: f64) -> Vec<Jet<f64>> {
-        let sections: Vec<Jet<Extended>> =
-            self.centres.iter().map(|&c| self.kernel.jet(Extended::from(x), c)).collect();
-        let solve = |part: fn(&Jet<Extended>) -> Extended| {
-            self.forward(sections.iter().map(part)).into_iter().map(Real::to_f64)
+        if self.exact {
+            self.jets_with(&self.cholesky, Extended::from(x))
+        } else {
+            self.jets_with(&self.rounded, x)
+        }
+    }
+
+    fn jets_with<T: Real>(&self, cholesky: &[T], x: T) -> Vec<Jet<f64>> {
+        let sections: Vec<Jet<T>> = self.centres.iter().map(|&c| self.kernel.jet(x, c)).collect();
+        let solve = |part: fn(&Jet<T>) -> T| {
+            forward(cholesky, sections.iter().map(part)).into_iter().map(Real::to_f64)
         };
         let (values, slopes) = (solve(|jet| jet.value), solve(|jet| jet.slope));
         let curvatures = solve(|jet| jet.curvature);
@@ -81,33 +98,34 @@ impl Basis {
     /// `w_j = <f, psi_j>_H`, that is `L^-1 f(centres)`, with all digits.
     pub fn carry_over(&self, from: &Basis, weights: &[f64]) -> Vec<f64> {
         let at_centres = self.centres.iter().map(|&c| from.combine(weights, c));
-        self.forward(at_centres).into_iter().map(Real::to_f64).collect()
+        forward(&self.cholesky, at_centres).into_iter().map(Real::to_f64).collect()
     }
 
     /// `sum_j w_j psi_j(x)` with all digits.
     fn combine(&self, weights: &[f64], x: f64) -> Extended {
         let sections = self.centres.iter().map(|&c| self.kernel.jet(Extended::from(x), c).value);
         let weights: Vec<Extended> = weights.iter().map(|&w| Extended::from(w)).collect();
-        dot(&self.forward(sections), &weights)
-    }
-
-    /// `L^-1 b`
-    fn forward(&self, b: impl Iterator<Item = Extended>) -> Vec<Extended> {
-        let mut solution: Vec<Extended> = Vec::with_capacity(self.len());
-        let mut start = 0;
-        for (j, right) in b.enumerate() {
-            let row = &self.cholesky[start..start + j + 1];
-            let value = (right - dot(&row[..j], &solution)) / row[j];
-            solution.push(value);
-            start += j + 1;
-        }
-        solution
+        dot(&forward(&self.cholesky, sections), &weights)
     }
 }
 
-/// `sum_i a_i b_i` with all digits.
-fn dot(a: &[Extended], b: &[Extended]) -> Extended {
-    a.iter().zip(b).fold(Extended::from(0.0), |sum, (x, y)| sum + *x * *y)
+/// `L^-1 b`, the rows of `L` packed.
+fn forward<T: Real>(cholesky: &[T], b: impl Iterator<Item = T>) -> Vec<T> {
+    let mut solution: Vec<T> = Vec::new();
+    let mut start = 0;
+    for (j, right) in b.enumerate() {
+        let row = &cholesky[start..start + j + 1];
+        let value = (right - dot(&row[..j], &solution)) / row[j];
+        solution.push(value);
+        start += j + 1;
+    }
+    solution
+}
+
+/// `sum_i a_i b_i`
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let zero = <T as From<f64>>::from(0.0);
+    a.iter().zip(b).fold(zero, |sum, (x, y)| sum + *x * *y)
 }
 
 /// Where the largest number is, the first of equals.
@@ -124,7 +142,7 @@ mod tests {
     /// (rounded to `f64`): `K(x,x) - 2 stored . psi + |stored|^2`, with exact `psi`.
     fn reproduction_error(basis: &Basis, x: f64) -> f64 {
         let sections = basis.centres.iter().map(|&c| basis.kernel.jet(Extended::from(x), c).value);
-        let exact = basis.forward(sections);
+        let exact = forward(&basis.cholesky, sections);
         let outside = Extended::from(Kernel::BOUND) - dot(&exact, &exact);
         let rounded: Extended =
             basis.jets(x).iter().zip(&exact).fold(Extended::from(0.0), |sum, (jet, psi)| {
@@ -177,7 +195,13 @@ mod tests {
             let tolerance = kernel.basis_tolerance();
             let narrow = Basis::build(kernel, &candidates(kernel, 0.8), tolerance).unwrap();
             let wide = Basis::build(kernel, &candidates(kernel, 1.7), tolerance).unwrap();
-            let weights: Vec<f64> = (0..narrow.len()).map(|j| (j as f64).cos()).collect();
+            let sections = [(-0.7, 1.0), (-0.1, -2.0), (0.45, 0.5), (0.8, 1.5)];
+            let mut weights = vec![0.0; narrow.len()];
+            for (x, coefficient) in sections {
+                for (w, jet) in weights.iter_mut().zip(narrow.jets(x)) {
+                    *w += coefficient * jet.value;
+                }
+            }
             let carried = wide.carry_over(&narrow, &weights);
             let norm = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>().sqrt();
             let slack = 10.0 * tolerance * norm(&weights);

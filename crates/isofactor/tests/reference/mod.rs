@@ -93,6 +93,13 @@ pub struct Trajectory {
 type Entry = (usize, usize, f64);
 type Matrix = Vec<Vec<f64>>;
 
+/// The learned link: the pairs (c_j, a_j), and |phi|_H^2.
+#[derive(Default)]
+struct Phi {
+    terms: Vec<(f64, f64)>,
+    norm2: f64,
+}
+
 /// K(c, x) = k(x - c) and its derivative in x, with d = x - c, r = |d|, s = sqrt(5) r / h:
 /// exp(-r^2/(2h^2)); (1 + s + s^2/3) exp(-s); 1/(1 + r^2/(2h^2)); 1/sqrt(1 + r^2/h^2).
 pub fn kernel(kind: Kernel, h: f64, c: f64, x: f64) -> (f64, f64) {
@@ -142,8 +149,7 @@ fn scores(entries: &[Entry], u: &Matrix, v: &Matrix) -> Vec<f64> {
 
 /// W = U'U - V'V
 fn imbalance(u: &Matrix, v: &Matrix) -> Matrix {
-    let gram =
-        |z: &Matrix, p: usize, q: usize| -> f64 { z.iter().map(|row| row[p] * row[q]).sum() };
+    let gram = |z: &Matrix, p: usize, q: usize| z.iter().map(|row| row[p] * row[q]).sum::<f64>();
     let rank = u[0].len();
     (0..rank).map(|p| (0..rank).map(|q| gram(u, p, q) - gram(v, p, q)).collect()).collect()
 }
@@ -176,22 +182,15 @@ fn ridge(setting: &Setting, c: f64, x: &[f64]) -> Vec<f64> {
     a
 }
 
-/// phi <- shrink phi + sum_k b_k K(x_k, .), and its squared norm
+/// phi <- shrink phi + sum_k b_k K(x_k, .). Its squared norm becomes
 /// shrink^2 |phi|^2 + 2 shrink sum_k b_k phi(x_k) + b'Kb.
-fn add_terms(
-    setting: &Setting,
-    terms: &mut Vec<(f64, f64)>,
-    norm2: &mut f64,
-    shrink: f64,
-    x: &[f64],
-    b: &[f64],
-) {
+fn add_terms(s: &Setting, phi: &mut Phi, shrink: f64, x: &[f64], b: &[f64]) {
     let new: Vec<(f64, f64)> = x.iter().copied().zip(b.iter().copied()).collect();
-    let cross: f64 = new.iter().map(|&(x, b)| b * link(setting, terms, x).0).sum();
-    let own: f64 = new.iter().map(|&(x, b)| b * link(setting, &new, x).0).sum();
-    *norm2 = shrink * shrink * *norm2 + 2.0 * shrink * cross + own;
-    terms.iter_mut().for_each(|(_, a)| *a *= shrink);
-    terms.extend(new);
+    let cross: f64 = new.iter().map(|&(x, b)| b * link(s, &phi.terms, x).0).sum();
+    let own: f64 = new.iter().map(|&(x, b)| b * link(s, &new, x).0).sum();
+    phi.norm2 = shrink * shrink * phi.norm2 + 2.0 * shrink * cross + own;
+    phi.terms.iter_mut().for_each(|(_, a)| *a *= shrink);
+    phi.terms.extend(new);
 }
 
 /// Algorithm 1 from the start [u0; v0]. Every iteration takes, in the order of the setting,
@@ -213,13 +212,13 @@ pub fn run(entries: &[Entry], u0: &[Vec<f64>], v0: &[Vec<f64>], setting: &Settin
     };
     clip(&mut u, radius);
     clip(&mut v, radius);
-    let (mut terms, mut norm2) = (Vec::new(), 0.0);
+    let mut phi = Phi::default();
     if s.link == Link::Learned && s.start_link == StartLink::Identity {
         let x = scores(entries, &u, &v);
-        add_terms(s, &mut terms, &mut norm2, 1.0, &x, &ridge(s, c, &x));
+        add_terms(s, &mut phi, 1.0, &x, &ridge(s, c, &x));
     }
 
-    let factor_step = |u: &mut Matrix, v: &mut Matrix, terms: &[(f64, f64)]| {
+    let factor_step = |u: &mut Matrix, v: &mut Matrix, phi: &Phi| {
         let (old_u, old_v, w) = (u.clone(), v.clone(), imbalance(u, v));
         for (z, old, sign) in [(&mut *u, &old_u, 1.0), (&mut *v, &old_v, -1.0)] {
             for (row, old) in z.iter_mut().zip(old) {
@@ -230,7 +229,7 @@ pub fn run(entries: &[Entry], u0: &[Vec<f64>], v0: &[Vec<f64>], setting: &Settin
             }
         }
         for (&(i, t, y), x) in entries.iter().zip(scores(entries, &old_u, &old_v)) {
-            let (value, slope) = link(s, terms, x);
+            let (value, slope) = link(s, &phi.terms, x);
             let weight = s.factor_step * c * (y - value) * slope;
             for q in 0..w.len() {
                 u[i][q] += weight * old_v[t][q];
@@ -240,34 +239,33 @@ pub fn run(entries: &[Entry], u0: &[Vec<f64>], v0: &[Vec<f64>], setting: &Settin
         clip(u, radius);
         clip(v, radius);
     };
-    let link_step = |u: &Matrix, v: &Matrix, terms: &mut Vec<(f64, f64)>, norm2: &mut f64| {
+    let link_step = |u: &Matrix, v: &Matrix, phi: &mut Phi| {
         if s.link == Link::Learned {
             let x = scores(entries, u, v);
-            let residual = |(&(_, _, y), &x): (&Entry, &f64)| y - link(s, terms, x).0;
-            let b: Vec<f64> =
-                entries.iter().zip(&x).map(residual).map(|g| s.link_step * c * g).collect();
-            add_terms(s, terms, norm2, 1.0 - s.link_step * s.link_penalty, &x, &b);
+            let g = |(&(_, _, y), &x): (&Entry, &f64)| y - link(s, &phi.terms, x).0;
+            let b: Vec<f64> = entries.iter().zip(&x).map(|k| s.link_step * c * g(k)).collect();
+            add_terms(s, phi, 1.0 - s.link_step * s.link_penalty, &x, &b);
         }
     };
 
     let mut out = Trajectory::default();
     for iteration in 0..=s.iterations {
         if iteration > 0 && s.order == Order::FactorsFirst {
-            factor_step(&mut u, &mut v, &terms);
-            link_step(&u, &v, &mut terms, &mut norm2);
+            factor_step(&mut u, &mut v, &phi);
+            link_step(&u, &v, &mut phi);
         } else if iteration > 0 {
-            link_step(&u, &v, &mut terms, &mut norm2);
-            factor_step(&mut u, &mut v, &terms);
+            link_step(&u, &v, &mut phi);
+            factor_step(&mut u, &mut v, &phi);
         }
         let x = scores(entries, &u, &v);
-        let square = |(&(_, _, y), &x): (&Entry, &f64)| (y - link(s, &terms, x).0).powi(2);
+        let square = |(&(_, _, y), &x): (&Entry, &f64)| (y - link(s, &phi.terms, x).0).powi(2);
         let data = c / 2.0 * entries.iter().zip(&x).map(square).sum::<f64>();
         let w2: f64 = imbalance(&u, &v).iter().flatten().map(|w| w * w).sum();
         let balance = s.balance_penalty / 4.0 * w2;
-        out.objective.push(data + balance + s.link_penalty / 2.0 * norm2);
+        out.objective.push(data + balance + s.link_penalty / 2.0 * phi.norm2);
         out.data_term.push(data);
         out.balance_term.push(balance);
-        out.link_norm.push(norm2.max(0.0).sqrt());
+        out.link_norm.push(phi.norm2.max(0.0).sqrt());
     }
-    Trajectory { u, v, link: terms, ..out }
+    Trajectory { u, v, link: phi.terms, ..out }
 }
