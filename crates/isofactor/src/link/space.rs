@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use crate::{
-    error::Result,
+    error::{NumericalError, Result},
     linalg::{self, Mat},
     link::{
-        basis::Basis,
+        basis::{Basis, MOST_FUNCTIONS},
         kernel::Kernel,
         table::{GramMoments, Grid, LinearMoments, ORDER, Table},
     },
@@ -14,6 +14,9 @@ use crate::{
 
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
 const TABLE_TOLERANCE: f64 = 1e-11;
+
+/// The widest domain, in bandwidths on either side: as many as a basis can span.
+const MOST_BANDWIDTHS: f64 = 640.0;
 
 /// All links that the basis of a kernel spans over `[-half_width, half_width]`.
 #[derive(Debug, Clone)]
@@ -28,9 +31,28 @@ pub struct LinkSpace {
 impl LinkSpace {
     /// The space of a kernel over `[-half_width, half_width]`.
     pub fn build(kernel: Kernel, half_width: f64) -> Result<Self> {
-        let grid = grid_for(kernel, half_width);
+        // Not the other way round: a domain that is no number is refused too.
+        if !(half_width <= MOST_BANDWIDTHS * kernel.bandwidth) {
+            let (bandwidth, limit) = (kernel.bandwidth, MOST_FUNCTIONS);
+            return Err(NumericalError::DomainTooWide { half_width, bandwidth, limit }.into());
+        }
         let basis =
             Basis::build(kernel, &candidates(kernel, half_width), kernel.basis_tolerance())?;
+        Ok(Self::with_basis(kernel, half_width, basis))
+    }
+
+    /// The space that these centres span, in this order: coordinates keep their meaning as long
+    /// as the centres are kept. None when they are no basis, or too many for a table.
+    pub fn from_centres(kernel: Kernel, half_width: f64, centres: &[f64]) -> Option<Self> {
+        let sound = half_width > 0.0
+            && half_width <= MOST_BANDWIDTHS * kernel.bandwidth
+            && centres.iter().all(|c| c.abs() <= half_width);
+        let basis = Basis::from_centres(kernel, centres).filter(|_| sound)?;
+        Some(Self::with_basis(kernel, half_width, basis))
+    }
+
+    fn with_basis(kernel: Kernel, half_width: f64, basis: Basis) -> Self {
+        let grid = grid_for(kernel, half_width);
         let d = grid.spacing();
         let functions = basis.len();
         let mut node_basis = vec![0.0; 3 * grid.nodes() * functions];
@@ -41,7 +63,12 @@ impl LinkSpace {
                 rows[2 * functions + j] = d * d * jet.curvature;
             }
         });
-        Ok(Self { kernel, grid, basis, node_basis })
+        Self { kernel, grid, basis, node_basis }
+    }
+
+    /// Where the sections that span the space are centred, in order.
+    pub fn centres(&self) -> &[f64] {
+        self.basis.centres()
     }
 
     /// The kernel.

@@ -1,0 +1,384 @@
+//! The model file: safetensors, with one JSON header under the key `isofactor`.
+//!
+//! | tensor | type | shape | what |
+//! | --- | --- | --- | --- |
+//! | `row_factors`, `column_factors` | F64 | rows (columns) x rank | |
+//! | `row_deviations`, `column_deviations` | F64 | rows (columns) | see `Baseline`; NaN where nothing was observed |
+//! | `row_label_bytes`, `column_label_bytes` | U8 | | the names, UTF-8, one after the other |
+//! | `row_label_ends`, `column_label_ends` | U64 | rows (columns) | where each name ends |
+//! | `link_table` | F64 | 201 x 3 | score, link, slope over the link's domain |
+//! | `link_centres`, `link_weights` | F64 | | a learned link's coordinates |
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use isofactor::{
+    Factors, FittedModel, Kernel, KnownLink, Link,
+    baseline::Baseline,
+    link::{LearnedLink, LinkSpace},
+    model::Provenance,
+    theory::Constants,
+};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    labels::Labels,
+    write::Target,
+};
+
+/// The format this program writes and reads.
+const FORMAT: u64 = 1;
+/// The key of the header in the file's metadata.
+const KEY: &str = "isofactor";
+/// Lines of the table of the link.
+const TABLE_LINES: usize = 201;
+
+/// A model that knows its rows and columns by name.
+#[derive(Debug, Clone)]
+pub struct LabelledModel {
+    /// The model.
+    pub model: FittedModel,
+    /// Names of its rows.
+    pub rows: Labels,
+    /// Names of its columns.
+    pub columns: Labels,
+}
+
+/// What identifies a header of any format.
+#[derive(Deserialize)]
+struct Preamble {
+    format: u64,
+    version: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: u64,
+    version: String,
+    mean: f64,
+    link: StoredLink,
+    provenance: Provenance,
+    #[serde(default, skip_deserializing)]
+    constants: Option<Constants>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredLink {
+    Known(KnownLink),
+    Learned { kernel: Kernel, half_width: f64 },
+}
+
+/// Writes a model.
+pub fn write_model(target: Target, labelled: &LabelledModel) -> Result<()> {
+    let path = target.path().to_owned();
+    let bytes = encode(labelled).map_err(|reason| Error::writing(&path, reason))?;
+    target.write(|out| out.write_all(&bytes))
+}
+
+fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
+    let LabelledModel { model, rows, columns } = labelled;
+    let rank = model.factors.rank();
+    let (row_bytes, row_ends) = packed(rows);
+    let (column_bytes, column_ends) = packed(columns);
+    let (link, centres, weights, half_width) = stored(&model.link, model.provenance.score_range);
+    let table: Vec<f64> = (0..TABLE_LINES)
+        .map(|i| half_width * (2.0 * i as f64 / (TABLE_LINES - 1) as f64 - 1.0))
+        .flat_map(|x| {
+            let (value, slope) = model.link.value_and_slope(x);
+            [x, value, slope]
+        })
+        .collect();
+    let mut arrays: Vec<(&str, Vec<usize>, Vec<u8>)> = vec![
+        ("row_factors", vec![rows.len(), rank], le_bytes(model.factors.rows())),
+        ("column_factors", vec![columns.len(), rank], le_bytes(model.factors.columns())),
+        ("row_deviations", vec![rows.len()], deviations(&model.baseline.rows)),
+        ("column_deviations", vec![columns.len()], deviations(&model.baseline.columns)),
+        ("link_table", vec![TABLE_LINES, 3], le_bytes(&table)),
+    ];
+    if !weights.is_empty() {
+        arrays.push(("link_centres", vec![centres.len()], le_bytes(&centres)));
+        arrays.push(("link_weights", vec![weights.len()], le_bytes(&weights)));
+    }
+    let mut views = Vec::new();
+    for (name, shape, bytes) in &arrays {
+        views.push((*name, view(Dtype::F64, shape.clone(), bytes)?));
+    }
+    let texts = [
+        ("row_label_bytes", Dtype::U8, row_bytes.len(), &row_bytes),
+        ("column_label_bytes", Dtype::U8, column_bytes.len(), &column_bytes),
+        ("row_label_ends", Dtype::U64, rows.len(), &row_ends),
+        ("column_label_ends", Dtype::U64, columns.len(), &column_ends),
+    ];
+    for (name, dtype, length, bytes) in texts {
+        views.push((name, view(dtype, vec![length], bytes)?));
+    }
+    let header = Header {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        mean: model.baseline.mean,
+        link,
+        provenance: model.provenance.clone(),
+        constants: model.constants,
+    };
+    let header = serde_json::to_string(&header).map_err(|e| e.to_string())?;
+    let metadata = HashMap::from([(KEY.to_owned(), header)]);
+    safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
+}
+
+/// What a link is stored as, and the half-width that its table covers.
+fn stored(link: &Link, range: (f64, f64)) -> (StoredLink, Vec<f64>, Vec<f64>, f64) {
+    match link {
+        Link::Known(link) => {
+            let reach = range.0.abs().max(range.1.abs());
+            (StoredLink::Known(link.clone()), vec![], vec![], reach)
+        }
+        Link::Learned(link) => {
+            let space = link.space();
+            let half_width = space.half_width();
+            let stored = StoredLink::Learned { kernel: space.kernel(), half_width };
+            (stored, space.centres().to_vec(), link.weights().to_vec(), half_width)
+        }
+    }
+}
+
+/// Reads a model.
+pub fn read_model(path: &Path) -> Result<LabelledModel> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|e| Error::reading(path, &e))?;
+    Decoder { path: path.to_owned(), file: parse(path, &bytes)? }.decode(header(path, &bytes)?)
+}
+
+fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>> {
+    SafeTensors::deserialize(bytes).map_err(|e| {
+        let reason = format!("it is cut off, damaged or something else: {e}");
+        Error::NotAModel { path: path.to_owned(), reason }
+    })
+}
+
+fn header(path: &Path, bytes: &[u8]) -> Result<Header> {
+    let no_model = |reason: String| Error::NotAModel { path: path.to_owned(), reason };
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| no_model(e.to_string()))?;
+    let text = metadata.metadata().as_ref().and_then(|m| m.get(KEY));
+    let text = text.ok_or_else(|| no_model("it was not written by isofactor".to_owned()))?;
+    let preamble: Preamble =
+        serde_json::from_str(text).map_err(|e| no_model(format!("its header: {e}")))?;
+    if preamble.format != FORMAT {
+        let (found, supported, writer) = (preamble.format, FORMAT, preamble.version);
+        return Err(Error::ModelVersion { path: path.to_owned(), found, supported, writer });
+    }
+    serde_json::from_str(text).map_err(|e| no_model(format!("its header: {e}")))
+}
+
+struct Decoder<'a> {
+    path: PathBuf,
+    file: SafeTensors<'a>,
+}
+
+impl Decoder<'_> {
+    fn decode(self, header: Header) -> Result<LabelledModel> {
+        let rows = self.labels("row_label_bytes", "row_label_ends")?;
+        let columns = self.labels("column_label_bytes", "column_label_ends")?;
+        let rank = header.provenance.config.rank;
+        let (row_factors, column_factors) =
+            (self.numbers("row_factors")?, self.numbers("column_factors")?);
+        let fits = row_factors.len() == rows.len().saturating_mul(rank)
+            && column_factors.len() == columns.len().saturating_mul(rank);
+        let finite = row_factors.iter().chain(&column_factors).all(|x| x.is_finite());
+        let factors = Factors::from_vecs(rank, row_factors, column_factors)
+            .filter(|_| fits && finite)
+            .ok_or_else(|| self.damaged("its factors do not fit its labels"))?;
+        let deviations = |name: &str, labels: &Labels| -> Result<Vec<Option<f64>>> {
+            let numbers = self.numbers(name)?;
+            if numbers.len() != labels.len() {
+                return Err(self.damaged("its deviations do not fit its labels"));
+            }
+            Ok(numbers.into_iter().map(|x| x.is_finite().then_some(x)).collect())
+        };
+        let baseline = Baseline {
+            mean: header.mean,
+            rows: deviations("row_deviations", &rows)?,
+            columns: deviations("column_deviations", &columns)?,
+        };
+        let link = self.link(header.link)?;
+        let (provenance, constants) = (header.provenance, header.constants);
+        let model = FittedModel { factors, link, baseline, provenance, constants };
+        Ok(LabelledModel { model, rows, columns })
+    }
+
+    fn link(&self, stored: StoredLink) -> Result<Link> {
+        let StoredLink::Learned { kernel, half_width } = stored else {
+            return match stored {
+                StoredLink::Known(link) => Ok(Link::Known(link)),
+                StoredLink::Learned { .. } => Err(self.damaged("its link")),
+            };
+        };
+        let kernel = Kernel::try_new(kernel.family, kernel.bandwidth)
+            .map_err(|e| self.damaged(&e.to_string()))?;
+        let (centres, weights) = (self.numbers("link_centres")?, self.numbers("link_weights")?);
+        if centres.len() != weights.len() || !weights.iter().all(|w| w.is_finite()) {
+            return Err(self.damaged("its link's centres and weights do not fit"));
+        }
+        let space = LinkSpace::from_centres(kernel, half_width, &centres)
+            .ok_or_else(|| self.damaged("its link's centres are no basis"))?;
+        Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)))
+    }
+
+    fn labels(&self, bytes: &str, ends: &str) -> Result<Labels> {
+        let text = self.tensor(bytes, Dtype::U8)?.data();
+        let mut start = 0usize;
+        let mut names = Vec::new();
+        for end in self.tensor(ends, Dtype::U64)?.data().as_chunks::<8>().0 {
+            let end = usize::try_from(u64::from_le_bytes(*end)).unwrap_or(usize::MAX);
+            let name = text.get(start..end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            names.push(name.ok_or_else(|| self.damaged("its labels"))?.to_owned());
+            start = end;
+        }
+        Labels::from_names(names).ok_or_else(|| self.damaged("a label occurs twice"))
+    }
+
+    fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        let data = self.tensor(name, Dtype::F64)?.data();
+        Ok(data.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
+    }
+
+    fn tensor(&self, name: &str, dtype: Dtype) -> Result<TensorView<'_>> {
+        let tensor =
+            self.file.tensor(name).map_err(|_| self.damaged(&format!("it has no {name}")))?;
+        if tensor.dtype() != dtype {
+            return Err(self.damaged(&format!("{name} has the wrong type")));
+        }
+        Ok(tensor)
+    }
+
+    fn damaged(&self, reason: &str) -> Error {
+        Error::NotAModel { path: self.path.clone(), reason: reason.to_owned() }
+    }
+}
+
+fn view(
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: &[u8],
+) -> std::result::Result<TensorView<'_>, String> {
+    TensorView::new(dtype, shape, bytes).map_err(|e| e.to_string())
+}
+
+fn le_bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn deviations(values: &[Option<f64>]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.unwrap_or(f64::NAN).to_le_bytes()).collect()
+}
+
+fn packed(labels: &Labels) -> (Vec<u8>, Vec<u8>) {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    for name in labels.names() {
+        bytes.extend_from_slice(name.as_bytes());
+        ends.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    }
+    (bytes, ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isofactor::{FitConfig, FitInput, Observations, Shape, Unwatched, config::LinkChoice, fit};
+    use proptest::prelude::*;
+
+    fn sample(link: LinkChoice) -> LabelledModel {
+        let shape = Shape { rows: 8, columns: 6 };
+        let seen = Observations::complete(shape, |i, t| {
+            ((i as f64 - 3.5) * (t as f64 - 2.5) / 4.0).tanh()
+        });
+        let config = FitConfig { rank: 2, iterations: 8, link, ..FitConfig::default() };
+        let model = fit(&config, &FitInput::new(&seen.unwrap()), &mut Unwatched).unwrap();
+        let names = |prefix: &str, count: usize| {
+            Labels::from_names((0..count).map(|i| format!("{prefix}\u{e9}{i}")).collect()).unwrap()
+        };
+        LabelledModel { model, rows: names("r", 8), columns: names("c", 6) }
+    }
+
+    fn store(folder: &Path, labelled: &LabelledModel) -> PathBuf {
+        let path = folder.join("model.isofactor");
+        write_model(Target::new(&path).unwrap(), labelled).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_model_read_back_predicts_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        for link in [LinkChoice::Learned, LinkChoice::Known(KnownLink::Tanh)] {
+            let before = sample(link);
+            let path = store(folder.path(), &before);
+            let after = read_model(&path).unwrap();
+            assert_eq!(after.rows, before.rows);
+            assert_eq!(after.model.provenance, before.model.provenance);
+            for (row, column) in [(Some(0), Some(5)), (Some(7), None), (None, None)] {
+                let (a, b) = (before.model.predict(row, column), after.model.predict(row, column));
+                assert!((a - b).abs() < 1e-12, "{a} {b}");
+            }
+            let first = std::fs::read(&path).unwrap();
+            store(folder.path(), &after);
+            assert_eq!(std::fs::read(&path).unwrap().len(), first.len());
+        }
+    }
+
+    #[test]
+    fn a_file_cut_off_anywhere_is_refused_with_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path(), &sample(LinkChoice::Learned));
+        let whole = std::fs::read(&path).unwrap();
+        for length in (0..whole.len()).step_by(97) {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let message = read_model(&path).unwrap_err().to_string();
+            assert!(message.contains("not a usable isofactor model"), "{message}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path(), &sample(LinkChoice::Learned));
+        let whole = std::fs::read(&path).unwrap();
+        let needle = b"\\\"format\\\":1";
+        let place = whole.windows(needle.len()).position(|w| w == needle).unwrap();
+        let mut changed = whole.clone();
+        changed[place + needle.len() - 1] = b'7';
+        std::fs::write(&path, changed).unwrap();
+        let message = read_model(&path).unwrap_err().to_string();
+        assert!(message.contains("format 7") && message.contains("reads format 1"), "{message}");
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = store(folder.path(), &sample(LinkChoice::Learned));
+        let whole = std::fs::read(&path).unwrap();
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(200));
+        let change = (0..whole.len(), any::<u8>());
+        runner
+            .run(&prop::collection::vec(change, 1..6), |changes| {
+                let mut bytes = whole.clone();
+                for (place, byte) in changes {
+                    bytes[place] = byte;
+                }
+                std::fs::write(&path, &bytes).unwrap();
+                if let Ok(read) = read_model(&path) {
+                    let _ = read.model.predict(Some(0), Some(0));
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+}

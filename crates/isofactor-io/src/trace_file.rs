@@ -1,0 +1,50 @@
+//! The trace of a fit as CSV, one line an iteration.
+
+use isofactor::TraceRow;
+
+use crate::{error::Result, write::Target};
+
+const COLUMNS: [&str; 8] = [
+    "iteration",
+    "objective",
+    "data_term",
+    "balance_term",
+    "link_norm",
+    "train_rmse",
+    "validation_rmse",
+    "seconds",
+];
+const TRUTH_COLUMNS: [&str; 4] = ["factor_distance", "link_distance", "lyapunov", "regret"];
+
+/// Writes the trace; what is not defined for a fit is left empty.
+pub fn write_trace(target: Target, rows: &[TraceRow]) -> Result<()> {
+    let with_truth = rows.iter().any(|row| row.truth.is_some());
+    target.write(|out| {
+        let mut csv = csv::Writer::from_writer(out);
+        let truth_columns = TRUTH_COLUMNS.iter().filter(|_| with_truth);
+        csv.write_record(COLUMNS.iter().chain(truth_columns))?;
+        for row in rows {
+            let mut fields = vec![
+                row.iteration.to_string(),
+                row.objective.to_string(),
+                row.data_term.to_string(),
+                row.balance_term.to_string(),
+                optional(row.link_norm),
+                row.train_rmse.to_string(),
+                optional(row.validation_rmse),
+                row.seconds.to_string(),
+            ];
+            if let Some(truth) = row.truth {
+                let distances = [truth.link_distance, truth.lyapunov, truth.regret].map(optional);
+                fields.push(truth.factor_distance.to_string());
+                fields.extend(distances);
+            }
+            csv.write_record(&fields)?;
+        }
+        csv.flush()
+    })
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}

@@ -1,0 +1,115 @@
+//! Writing that leaves either the whole file or none.
+
+use std::{
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use isofactor::Observations;
+use tempfile::NamedTempFile;
+
+use crate::{
+    error::{Error, Result},
+    labels::Labels,
+};
+
+/// A file to be written: opened beside its final name at once, so that a path that cannot be
+/// written is noticed before any work is done, and moved there when it is whole.
+#[derive(Debug)]
+pub struct Target {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl Target {
+    /// Prepares to write to a path.
+    pub fn new(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Err(Error::writing(path, "it is a directory"));
+        }
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".isofactor-");
+        // As any new file: readable by others as far as the user's mask allows.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .map_err(|e| Error::writing(path, e))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Where it will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes everything and moves the file to its name.
+    pub fn write(self, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        let Target { path, file } = self;
+        let mut out = BufWriter::new(&file);
+        let written = content(&mut out).and_then(|()| out.flush());
+        drop(out);
+        written.and_then(|()| file.as_file().sync_all()).map_err(|e| Error::writing(&path, e))?;
+        file.persist(&path).map_err(|e| Error::writing(&path, e.error))?;
+        Ok(())
+    }
+}
+
+/// Writes entries in long form. Names come from the labels, or are numbers from 1.
+pub fn write_entries(
+    target: Target,
+    observations: &Observations,
+    labels: Option<(&Labels, &Labels)>,
+) -> Result<()> {
+    target.write(|out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(["row", "column", "value"])?;
+        for entry in observations.iter() {
+            let name = |labels: Option<&Labels>, number: usize| {
+                labels.map_or_else(|| (number + 1).to_string(), |l| l.names()[number].clone())
+            };
+            let row = name(labels.map(|l| l.0), entry.row);
+            let column = name(labels.map(|l| l.1), entry.column);
+            csv.write_record([row, column, entry.value.to_string()])?;
+        }
+        csv.flush()
+    })
+}
+
+/// Writes predictions for pairs of names.
+pub fn write_predictions<'a>(
+    out: &mut dyn Write,
+    predictions: impl Iterator<Item = (&'a str, &'a str, f64)>,
+) -> std::io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(["row", "column", "prediction"])?;
+    for (row, column, prediction) in predictions {
+        csv.write_record([row, column, &prediction.to_string()])?;
+    }
+    csv.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.txt");
+        std::fs::write(&path, "before").unwrap();
+        let failed = Target::new(&path).unwrap().write(|out| {
+            out.write_all(b"half")?;
+            Err(std::io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_noticed_at_once() {
+        assert!(Target::new(Path::new("/no/such/folder/file")).is_err());
+    }
+}
