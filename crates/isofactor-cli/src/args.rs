@@ -1,0 +1,280 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use isofactor::{
+    KernelFamily,
+    config::{
+        Bandwidth, Effects, Keep, LossScale, Monotone, Order, ProjectFactors, SolverKind,
+        StartLink, StepRule,
+    },
+};
+use isofactor_lab::NoiseKind;
+
+/// Factor models seen through an unknown, increasing link: y = phi(u_row . v_column) + noise.
+#[derive(Debug, Parser)]
+#[command(version, name = "isofactor", args_override_self = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make data, fit them, show what was recovered, write a page to look at.
+    Demo(DemoArgs),
+    /// Make a panel whose truth is known.
+    Generate(GenerateArgs),
+    /// Learn factors and link from a file.
+    Fit(Box<FitArgs>),
+    /// Predict pairs of rows and columns.
+    Predict(PredictArgs),
+    /// Compare predictions with a file of observed values.
+    Evaluate(EvaluateArgs),
+    /// Show what a model holds.
+    Inspect(InspectArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: isofactor demo --out look-here")]
+pub struct DemoArgs {
+    /// Folder for the page, the data and the model.
+    #[arg(long, default_value = "isofactor-demo")]
+    pub out: PathBuf,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_override_self = true,
+    after_help = "\
+Example: isofactor generate --rows 100 --columns 100 --rank 3 --observed 5000 --link sigmoid \
+--noise 0.1 --seed 1 --out panel.csv --truth truth.csv"
+)]
+pub struct GenerateArgs {
+    /// Rows of the panel.
+    #[arg(long, default_value_t = 100)]
+    pub rows: usize,
+    /// Columns of the panel.
+    #[arg(long, default_value_t = 100)]
+    pub columns: usize,
+    /// Factors per row and column.
+    #[arg(long, default_value_t = 3)]
+    pub rank: usize,
+    /// How many pairs are drawn, with replacement as in the paper; 'all' for every pair.
+    #[arg(long, default_value = "5000")]
+    pub observed: String,
+    /// Draw different pairs only.
+    #[arg(long)]
+    pub distinct: bool,
+    /// The true link: identity, sigmoid, tanh, probit, softplus, exponential, cubic, or a CSV file
+    /// of knots (score, value).
+    #[arg(long, default_value = "sigmoid")]
+    pub link: String,
+    /// Standard deviation of the noise.
+    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    pub noise: f64,
+    /// Distribution of the noise: gaussian, uniform, rademacher or student.
+    #[arg(long, default_value = "gaussian")]
+    pub noise_kind: NoiseKind,
+    /// Largest over smallest singular value of the scores.
+    #[arg(long, default_value_t = 1.0)]
+    pub condition: f64,
+    /// Root mean square of the scores: larger goes deeper into the link's curves.
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    pub spread: f64,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The file of entries.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// A file for the true factors and link.
+    #[arg(long)]
+    pub truth: Option<PathBuf>,
+}
+
+/// How tables are read.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub struct TableArgs {
+    /// Name of the column that names rows (the first by default).
+    #[arg(long, value_name = "NAME")]
+    pub row: Option<String>,
+    /// Name of the column that names columns (the second by default).
+    #[arg(long, value_name = "NAME")]
+    pub column: Option<String>,
+    /// Name of the column of values (the third by default).
+    #[arg(long, value_name = "NAME")]
+    pub value: Option<String>,
+    /// Each line is a row of the matrix, one field a column; empty or NA is missing.
+    #[arg(long)]
+    pub wide: bool,
+    /// A value that marks a missing entry; may be given several times.
+    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_override_self = true,
+    after_help = "\
+Example: isofactor fit ratings.csv --holdout 0.1 --out ratings.isofactor --report page.html
+         isofactor fit panel.csv --solver bcd --rank 3 --loss sum --kernel gaussian \
+--bandwidth 0.5 --iterations 2000 --trace trace.csv"
+)]
+pub struct FitArgs {
+    /// The data: CSV or TSV with row, column and value; '-' is CSV on standard input.
+    pub data: PathBuf,
+    /// Options from a TOML file, a key for each option here; the command line wins.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Factors per row and column.
+    #[arg(long, default_value_t = 5)]
+    pub rank: usize,
+    /// learned, identity, sigmoid, tanh, probit, softplus, exponential, cubic, or a CSV file of
+    /// knots (score, value).
+    #[arg(long, default_value = "learned")]
+    pub link: String,
+    /// The algorithm: bcd is the paper's Algorithm 1.
+    #[arg(long, default_value = "bcd")]
+    pub solver: SolverKind,
+    /// Hold back this share of every row and report the error there.
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid", allow_negative_numbers = true)]
+    pub holdout: Option<f64>,
+    /// Entries to report the error on, read as the data are.
+    #[arg(long, value_name = "FILE")]
+    pub valid: Option<PathBuf>,
+    /// With validation entries, return the best iterate or the last.
+    #[arg(long, default_value = "best")]
+    pub keep: Keep,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Threads to use; 0 is one per core. The result does not depend on it.
+    #[arg(long, default_value_t = 0)]
+    pub threads: usize,
+
+    /// Write the model here.
+    #[arg(long, value_name = "MODEL", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write a page about the fit here.
+    #[arg(long, value_name = "PAGE", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Write one CSV line an iteration here.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub trace: Option<PathBuf>,
+    /// The truth of made data, for distances to it in the trace.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub truth: Option<PathBuf>,
+    /// Print one JSON object and nothing else on standard output.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub bcd: BcdArgs,
+}
+
+/// The settings of Algorithm 1.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Algorithm 1 (--solver bcd)")]
+pub struct BcdArgs {
+    /// Data term: sum or mean of squares.
+    #[arg(long, default_value = "sum")]
+    pub loss: LossScale,
+    /// gaussian, matern52, rational-quadratic or inverse-multiquadric.
+    #[arg(long, default_value = "gaussian")]
+    pub kernel: KernelFamily,
+    /// Bandwidth of the kernel, in units of the score; auto is half the link's domain.
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    pub bandwidth: Bandwidth,
+    /// Weight of the link's squared norm (alpha).
+    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub link_penalty: f64,
+    /// Weight of the imbalance of the factors (lambda).
+    #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
+    pub balance_penalty: f64,
+    /// Step of the factors (zeta): a number, theory or backtracking.
+    #[arg(long, default_value = "backtracking", allow_negative_numbers = true)]
+    pub factor_step: StepRule,
+    /// Step of the link (eta): a number, theory or backtracking.
+    #[arg(long, default_value = "backtracking", allow_negative_numbers = true)]
+    pub link_step: StepRule,
+    /// How many iterations at most.
+    #[arg(long, default_value_t = 500)]
+    pub iterations: usize,
+    /// With backtracking, stop when ten iterations lower the objective by less than this share.
+    #[arg(long, default_value_t = 1e-7, allow_negative_numbers = true)]
+    pub tolerance: f64,
+    /// factors-first (main text) or link-first (appendix B).
+    #[arg(long, default_value = "factors-first")]
+    pub order: Order,
+    /// spectral, random, a CSV file of factors, or an earlier model.
+    #[arg(long, default_value = "spectral", value_name = "START")]
+    pub start: String,
+    /// Divide the matrix of the spectral start by the share observed.
+    #[arg(long)]
+    pub start_rescale: bool,
+    /// zero, or identity: the nearest the space comes to x on the start's scores.
+    #[arg(long, default_value = "zero")]
+    pub start_link: StartLink,
+    /// Longest row of the factors: off, auto (4/3 of the start's longest) or a radius.
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    pub project_factors: ProjectFactors,
+    /// Bounds on the link's slope: off, or LOW,HIGH.
+    #[arg(long, default_value = "off", allow_hyphen_values = true)]
+    pub monotone: Monotone,
+    /// Effects of rows and columns: off.
+    #[arg(long, default_value = "off")]
+    pub effects: Effects,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: isofactor predict ratings.isofactor pairs.csv --out predicted.csv"
+)]
+pub struct PredictArgs {
+    /// The model.
+    pub model: PathBuf,
+    /// Pairs: CSV or TSV with row and column; '-' is CSV on standard input.
+    pub pairs: PathBuf,
+    /// Write here instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Name of the column that names rows (the first by default).
+    #[arg(long, value_name = "NAME")]
+    pub row: Option<String>,
+    /// Name of the column that names columns (the second by default).
+    #[arg(long, value_name = "NAME")]
+    pub column: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: isofactor evaluate ratings.isofactor new-ratings.csv --json")]
+pub struct EvaluateArgs {
+    /// The model.
+    pub model: PathBuf,
+    /// Observed values, read as for fit.
+    pub data: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: isofactor inspect ratings.isofactor")]
+pub struct InspectArgs {
+    /// The model.
+    pub model: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}

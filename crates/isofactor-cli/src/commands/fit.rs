@@ -1,0 +1,221 @@
+//! `isofactor fit`: learn factors and link from a file.
+
+use std::{path::Path, time::Instant};
+
+use isofactor::{
+    Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
+    config::{LinkChoice, Start},
+    fit,
+    link::LearnedLink,
+    select::hold_out,
+};
+use isofactor_io::{
+    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_factors,
+    read_model, write_model, write_trace,
+};
+
+use super::generate::known_link;
+use crate::{
+    args::{FitArgs, TableArgs},
+    failure::Failure,
+    page,
+    progress::Progress,
+    summary::{FitJson, describe},
+    text::{say, show, thousands},
+};
+
+/// Reads, fits, writes and tells.
+pub fn run(args: &FitArgs) -> Result<(), Failure> {
+    let began = Instant::now();
+    let config = settings(args)?;
+    let outputs = Outputs::open(args)?;
+    let data = Data::read(args)?;
+    let start = start(args, &data)?;
+    let truth = args.truth.as_deref().map(|path| truth(path, &data)).transpose()?;
+    let input = FitInput {
+        train: &data.train,
+        validation: data.validation.as_ref(),
+        start: start.as_ref().map(|s| &s.factors),
+        start_link: start.as_ref().and_then(|s| s.link.as_ref()),
+        truth: truth.as_ref(),
+        threads: args.threads,
+    };
+    let mut progress = Progress::new(config.iterations);
+    let fitted = fit(&config, &input, &mut progress);
+    progress.finish();
+    let model = fitted?;
+    tell(args, &model, began.elapsed().as_secs_f64())?;
+    let stop = model.provenance.stop;
+    outputs.write(data, model, progress.rows())?;
+    if stop == Stop::Cancelled {
+        if let Some(path) = &args.out {
+            say(&format!("saved what there was; go on with --start {}", path.display()));
+        }
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
+}
+
+/// The settings, before the data are known.
+fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
+    let bcd = args.bcd.clone();
+    let link = if args.link == "learned" {
+        LinkChoice::Learned
+    } else {
+        LinkChoice::Known(known_link(&args.link)?)
+    };
+    Ok(FitConfig {
+        rank: args.rank,
+        link,
+        solver: args.solver,
+        loss: bcd.loss,
+        kernel: bcd.kernel,
+        bandwidth: bcd.bandwidth,
+        link_penalty: bcd.link_penalty,
+        balance_penalty: bcd.balance_penalty,
+        factor_step: bcd.factor_step,
+        link_step: bcd.link_step,
+        iterations: bcd.iterations,
+        tolerance: bcd.tolerance,
+        order: bcd.order,
+        start: bcd.start.parse().unwrap_or(Start::Spectral),
+        start_rescale: bcd.start_rescale,
+        start_link: bcd.start_link,
+        project_factors: bcd.project_factors,
+        monotone: bcd.monotone,
+        effects: bcd.effects,
+        keep: args.keep,
+        seed: args.seed,
+    })
+}
+
+/// How the tables of a command are read.
+pub fn table_format(args: &TableArgs) -> TableFormat {
+    TableFormat {
+        row: args.row.clone(),
+        column: args.column.clone(),
+        value: args.value.clone(),
+        wide: args.wide,
+        missing: args.missing.clone(),
+    }
+}
+
+/// Training and validation entries with the names of their rows and columns.
+struct Data {
+    rows: Labels,
+    columns: Labels,
+    train: Observations,
+    validation: Option<Observations>,
+}
+
+impl Data {
+    fn read(args: &FitArgs) -> Result<Self, Failure> {
+        let format = table_format(&args.table);
+        let (mut rows, mut columns) = (Labels::default(), Labels::default());
+        let mut read = |path: &Path| {
+            let source = Source::new(path);
+            read_entries(&source, &format, &mut rows, &mut columns)
+        };
+        let train = read(&args.data)?;
+        let validation = args.valid.as_deref().map(&mut read).transpose()?;
+        // Rows and columns that only the validation entries have belong to the matrix too.
+        let shape = Shape { rows: rows.len(), columns: columns.len() };
+        let train = Observations::try_new(shape, &train)?;
+        train.check_can_be_fitted()?;
+        let (train, validation) = match (args.holdout, validation) {
+            (Some(share), _) => {
+                let (train, held) = hold_out(&train, share, args.seed)?;
+                (train, Some(held))
+            }
+            (None, Some(entries)) => (train, Some(Observations::try_new(shape, &entries)?)),
+            (None, None) => (train, None),
+        };
+        Ok(Self { rows, columns, train, validation })
+    }
+}
+
+/// Where a fit begins when a file says so.
+struct GivenStart {
+    factors: Factors,
+    link: Option<LearnedLink>,
+}
+
+fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
+    let text = &args.bcd.start;
+    if text.parse::<Start>().is_ok() {
+        return Ok(None);
+    }
+    let path = Path::new(text);
+    let is_table = path.extension().is_some_and(|e| e == "csv" || e == "tsv");
+    let (file, link) = if is_table {
+        (read_factors(&Source::new(path))?, None)
+    } else {
+        let LabelledModel { model, rows, columns } = read_model(path)?;
+        let link = match model.link {
+            Link::Learned(link) => Some(link),
+            Link::Known(_) => None,
+        };
+        (FactorFile { rows, columns, factors: model.factors, link: None }, link)
+    };
+    Ok(Some(GivenStart { factors: file.arranged(&data.rows, &data.columns), link }))
+}
+
+fn truth(path: &Path, data: &Data) -> Result<Truth, Failure> {
+    let file = read_factors(&Source::new(path))?;
+    let link = file.link.clone().ok_or_else(|| {
+        Failure::Data(format!("{}: the truth needs a line 'link,NAME'", path.display()))
+    })?;
+    Ok(Truth::new(&file.arranged(&data.rows, &data.columns), link)?)
+}
+
+/// The files to write, opened before the work begins.
+struct Outputs {
+    model: Option<Target>,
+    trace: Option<Target>,
+    report: Option<Target>,
+}
+
+impl Outputs {
+    fn open(args: &FitArgs) -> Result<Self, Failure> {
+        let open = |path: &Option<std::path::PathBuf>| path.as_deref().map(Target::new).transpose();
+        Ok(Self { model: open(&args.out)?, trace: open(&args.trace)?, report: open(&args.report)? })
+    }
+
+    fn write(self, data: Data, model: FittedModel, rows: &[TraceRow]) -> Result<(), Failure> {
+        if let Some(target) = self.trace {
+            write_trace(target, rows)?;
+        }
+        if let Some(target) = self.report {
+            let html = page::fit_page(&model, &data.train, data.validation.as_ref(), rows);
+            target.write(|out| out.write_all(html.as_bytes()))?;
+        }
+        if let Some(target) = self.model {
+            let labelled = LabelledModel { model, rows: data.rows, columns: data.columns };
+            write_model(target, &labelled)?;
+        }
+        Ok(())
+    }
+}
+
+fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure> {
+    if args.json {
+        let path = args.out.as_deref().map(Path::to_string_lossy);
+        let object = FitJson::new(model, seconds, path.as_deref());
+        let text = serde_json::to_string(&object)
+            .map_err(|e| Failure::Unexpected(format!("the result cannot be written ({e})")))?;
+        return Ok(show(&text)?);
+    }
+    show(&format!("\n{}\n", describe(model, Some(seconds))))?;
+    let unseen = model.baseline.rows.iter().chain(&model.baseline.columns);
+    let unseen = unseen.filter(|deviation| deviation.is_none()).count();
+    if unseen > 0 {
+        say(&format!(
+            "{} rows or columns have no training entries: they are predicted by the mean of what is known",
+            thousands(unseen)
+        ));
+    }
+    for path in [&args.out, &args.report, &args.trace].into_iter().flatten() {
+        say(&format!("writing {}", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! The program `isofactor`: raw arguments, then a plan, then the run, then an exit code.
+
+mod args;
+mod commands;
+mod config_file;
+mod failure;
+mod page;
+mod progress;
+mod summary;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    args::{Args, Command},
+    failure::Failure,
+};
+
+fn main() -> ExitCode {
+    let raw: Vec<String> = std::env::args().collect();
+    let outcome = config_file::expand(raw).and_then(|raw| match Args::try_parse_from(raw) {
+        Ok(args) => run(args.command),
+        Err(error) => Err(Failure::Clap(error)),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
+        Command::Fit(args) => commands::fit::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args),
+    }
+}

@@ -1,0 +1,101 @@
+//! Pages about fits: turns models and traces into the report's figures.
+
+use isofactor::{FittedModel, KnownLink, Observations, TraceRow};
+use isofactor_report::{Axis, Block, Chart, Fact, Figure, Page, Reference, Section, Series};
+
+use crate::{
+    summary::describe,
+    text::{short, thousands},
+};
+
+/// Points of a drawn link.
+const LINK_POINTS: usize = 241;
+/// Bars of the density of the scores.
+const BINS: usize = 48;
+
+/// The page of `fit --report`.
+pub fn fit_page(
+    model: &FittedModel,
+    train: &Observations,
+    validation: Option<&Observations>,
+    trace: &[TraceRow],
+) -> String {
+    let p = &model.provenance;
+    let mut facts = vec![
+        Fact::new("Rank", p.config.rank.to_string()),
+        Fact::new("Train RMSE", short(p.train.rmse)),
+        Fact::new("Iterations", thousands(p.iterations)).note(p.stop.to_string()),
+    ];
+    if let Some(held) = p.validation {
+        let note = format!("{} entries", thousands(held.count));
+        facts.insert(1, Fact::new("Held-out RMSE", short(held.rmse)).note(note));
+    }
+    let judged = validation.unwrap_or(train);
+    let what = if validation.is_some() { "held-out" } else { "training" };
+    Page::new("Factors and the link behind a matrix", data_in_words(model))
+        .with(Section::new("What was fitted").with(Block::Facts(facts)))
+        .with(Section::new("The link").with(Figure::new(
+            "The learned link over the scores of the training entries, whose density lies under it.",
+            link_chart(model, &scores(model, train), None),
+        )))
+        .with(Section::new("Convergence").with(Figure::new(
+            "Errors by iteration.",
+            convergence_chart(trace),
+        )))
+        .with(Section::new("Predictions").with(Figure::new(
+            format!("Predicted against observed values of {what} entries."),
+            prediction_chart(judged.iter().map(|e| {
+                (model.predict(Some(e.row), Some(e.column)), e.value)
+            })),
+        )))
+        .to_html()
+}
+
+fn data_in_words(model: &FittedModel) -> String {
+    describe(model, None).lines().take(2).map(str::trim).collect::<Vec<_>>().join(". ")
+}
+
+/// The scores of the training entries.
+pub fn scores(model: &FittedModel, observations: &Observations) -> Vec<f64> {
+    observations.iter().map(|e| model.factors.score(e.row, e.column)).collect()
+}
+
+/// The link with the density of the scores under it; the true link beside it if it is known, with
+/// the factor by which its score is scaled.
+pub fn link_chart(model: &FittedModel, scores: &[f64], truth: Option<(&KnownLink, f64)>) -> Chart {
+    let (low, high) = model.provenance.score_range;
+    let place = |i: usize| low + (high - low) * i as f64 / (LINK_POINTS - 1) as f64;
+    let curve = |f: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
+        (0..LINK_POINTS).map(place).map(|x| (x, f(x))).collect()
+    };
+    let mut chart = Chart::new(Axis::new("Score"), Axis::new("Value"))
+        .with(Series::line("learned link", curve(&|x| model.link.value(x))).solid());
+    if let Some((link, scale)) = truth {
+        let true_curve = curve(&|x| link.value_and_slope(x * scale).0);
+        chart = chart.with(Series::line("true link", true_curve).dashed());
+    }
+    chart.with(Series::histogram("density of the scores", scores, BINS))
+}
+
+/// Errors of every iteration.
+pub fn convergence_chart(trace: &[TraceRow]) -> Chart {
+    let series = |pick: &dyn Fn(&TraceRow) -> Option<f64>| -> Vec<(f64, f64)> {
+        let points = trace.iter().filter_map(|row| pick(row).map(|y| (row.iteration as f64, y)));
+        points.collect()
+    };
+    let train = series(&|row| Some(row.train_rmse));
+    let held = series(&|row| row.validation_rmse);
+    let mut chart = Chart::new(Axis::new("Iteration"), Axis::log("Root mean squared error"))
+        .with(Series::line("training entries", train).solid());
+    if !held.is_empty() {
+        chart = chart.with(Series::line("held-out entries", held).dashed());
+    }
+    chart
+}
+
+/// Pairs of prediction and value with the diagonal.
+pub fn prediction_chart(pairs: impl Iterator<Item = (f64, f64)>) -> Chart {
+    Chart::new(Axis::new("Predicted"), Axis::new("Observed"))
+        .with(Series::points("entries", pairs.collect()))
+        .with(Series::reference("equal", Reference::Diagonal))
+}

@@ -1,0 +1,77 @@
+//! Watches a fit: a bar on a terminal, the trace, and Ctrl-C.
+
+use std::{
+    io::IsTerminal,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use isofactor::{Flow, Monitor, TraceRow};
+
+use crate::text::short;
+
+/// Set when Ctrl-C was pressed; shared because a process has one handler.
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Shows how a fit goes and remembers it.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    rows: Vec<TraceRow>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Progress {
+    /// For at most `iterations`; silent where standard error is no terminal.
+    pub fn new(iterations: usize) -> Self {
+        let interrupted = INTERRUPTED.get_or_init(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let seen = flag.clone();
+            // Without a handler Ctrl-C ends the program at once, which is a fair fallback.
+            let _ = ctrlc::set_handler(move || {
+                if seen.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            });
+            flag
+        });
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template(
+                "  fitting {bar:30.cyan/dim} {pos:>5}/{len}  {msg}  {eta} left",
+            );
+            let bar = ProgressBar::new(iterations as u64);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { bar, rows: Vec::new(), interrupted: interrupted.clone() }
+    }
+
+    /// The trace so far.
+    pub fn rows(&self) -> &[TraceRow] {
+        &self.rows
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Monitor for Progress {
+    fn iteration(&mut self, row: &TraceRow) -> Flow {
+        self.rows.push(*row);
+        if let Some(bar) = &self.bar {
+            bar.set_position(row.iteration as u64);
+            let error = row.validation_rmse.map_or_else(
+                || format!("train RMSE {}", short(row.train_rmse)),
+                |rmse| format!("held-out RMSE {}", short(rmse)),
+            );
+            bar.set_message(error);
+        }
+        if self.interrupted.load(Ordering::Relaxed) { Flow::Cancel } else { Flow::Continue }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a fit came to, in a few lines and as JSON.
+
+use isofactor::{FittedModel, Link, Metrics, Shape};
+use serde::Serialize;
+
+use crate::text::{seconds, short, thousands};
+
+/// The object that `fit --json` prints.
+#[derive(Debug, Serialize)]
+pub struct FitJson<'a> {
+    rows: usize,
+    columns: usize,
+    observed: usize,
+    rank: usize,
+    link: String,
+    solver: String,
+    iterations: usize,
+    seconds: f64,
+    stop: String,
+    train: Metrics,
+    validation: Option<Metrics>,
+    model: Option<&'a str>,
+}
+
+impl<'a> FitJson<'a> {
+    /// The object for a model, the time it took and where it was written.
+    pub fn new(model: &FittedModel, seconds: f64, path: Option<&'a str>) -> Self {
+        let Shape { rows, columns } = model.shape();
+        let p = &model.provenance;
+        Self {
+            rows,
+            columns,
+            observed: p.observed,
+            rank: p.config.rank,
+            link: p.config.link.to_string(),
+            solver: p.config.solver.to_string(),
+            iterations: p.iterations,
+            seconds,
+            stop: p.stop.to_string(),
+            train: p.train,
+            validation: p.validation,
+            model: path,
+        }
+    }
+}
+
+/// The model in words, for a terminal.
+pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
+    let Shape { rows, columns } = model.shape();
+    let p = &model.provenance;
+    let share = 100.0 * p.observed as f64 / (rows as f64 * columns as f64);
+    let mut lines = Vec::new();
+    let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
+    let repeated = match p.repeated {
+        0 => String::new(),
+        count => format!(", {} of them repeated pairs", thousands(count)),
+    };
+    line(
+        "data",
+        format!(
+            "{} rows x {} columns, {} observed ({}%){repeated}",
+            thousands(rows),
+            thousands(columns),
+            thousands(p.observed),
+            short(share)
+        ),
+    );
+    line("model", format!("rank {}, {}", p.config.rank, link_in_words(model)));
+    let kept = if p.kept == p.iterations { String::new() } else { format!(", kept {}", p.kept) };
+    let took = took.map(|t| format!(", {}", seconds(t))).unwrap_or_default();
+    line(
+        "solver",
+        format!("{}: {} after {} iterations{kept}{took}", p.config.solver, p.stop, p.iterations),
+    );
+    line("scores", format!("{} to {}", short(p.score_range.0), short(p.score_range.1)));
+    lines.push(String::new());
+    lines.push(format!("  {:<10} {:>10} {:>10} {:>12}", "", "RMSE", "MAE", "entries"));
+    let mut errors = |name: &str, m: &Metrics| {
+        let (rmse, mae) = (short(m.rmse), short(m.mae));
+        lines.push(format!("  {name:<10} {rmse:>10} {mae:>10} {:>12}", thousands(m.count)));
+    };
+    errors("train", &p.train);
+    if let Some(validation) = &p.validation {
+        errors("held out", validation);
+    }
+    lines.push(String::new());
+    lines.push(link_drawing(model));
+    lines.join("\n")
+}
+
+fn link_in_words(model: &FittedModel) -> String {
+    match &model.link {
+        Link::Known(link) => format!("known link {link}"),
+        Link::Learned(link) => {
+            let kernel = link.space().kernel();
+            let within = match model.provenance.config.monotone.bounds() {
+                Some(b) => format!(", slopes within {} and {}", short(b.low), short(b.high)),
+                None => String::new(),
+            };
+            format!(
+                "learned link ({}, bandwidth {}{within})",
+                kernel.family,
+                short(kernel.bandwidth)
+            )
+        }
+    }
+}
+
+/// The link over the scores of the training entries, as a row of bars with its ends labelled.
+fn link_drawing(model: &FittedModel) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const WIDTH: usize = 40;
+    let (low, high) = model.provenance.score_range;
+    let values: Vec<f64> = (0..WIDTH)
+        .map(|i| model.link.value(low + (high - low) * i as f64 / (WIDTH - 1) as f64))
+        .collect();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bars: String = values
+        .iter()
+        .map(|v| {
+            let share = if most > least { (v - least) / (most - least) } else { 0.5 };
+            BARS[((share * 7.0).round() as usize).min(7)]
+        })
+        .collect();
+    let (first, last) = (short(values[0]), short(values[WIDTH - 1]));
+    let (low, high) = (short(low), short(high));
+    let gap = WIDTH.saturating_sub(low.chars().count() + high.chars().count());
+    format!(
+        "  link       {first:>8} {bars} {last}\n  {:<10} {:>8} {low}{}{high}",
+        "score",
+        "",
+        " ".repeat(gap)
+    )
+}
