@@ -18,7 +18,7 @@ import sys
 
 import numpy as np
 
-GRID = 200  # points of the slope constraints
+GRID = 800  # points of the slope constraints
 BLOCK = 50  # centres evaluated at a time, to bound the memory
 
 

@@ -9,6 +9,7 @@
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
+use rayon::prelude::*;
 
 use crate::{
     error::{NumericalError, Result},
@@ -21,8 +22,10 @@ use crate::{
 const TOLERANCE: f64 = 1e-13;
 /// Directions beyond the rank.
 const SPARE: usize = 6;
-/// Blocks gathered between two restarts.
-const DEPTH: usize = 4;
+/// Blocks gathered between two restarts: many while they are cheap to hold.
+fn depth(size: usize) -> usize {
+    if size <= 50_000 { 16 } else { 6 }
+}
 const MOST_RESTARTS: usize = 400;
 /// A residual that is still good enough when the restarts are used up.
 const ACCEPTABLE: f64 = 1e-8;
@@ -36,8 +39,7 @@ pub fn spectral_factors(
     rescale: bool,
     seed: u64,
 ) -> Result<Factors> {
-    let matrix = ZeroFilled::new(observations, rescale);
-    let svd = truncated_svd(&matrix, rank, seed)?;
+    let svd = ZeroFilled::new(observations, rescale).leading_triplets(rank, seed)?;
     let mut factors = Factors::zeros(observations.shape(), rank);
     for (j, value) in svd.values.iter().take(rank).enumerate() {
         let root = value.max(0.0).sqrt();
@@ -89,28 +91,52 @@ impl ZeroFilled {
         Self { shape, pairs }
     }
 
+    /// The decomposition is found on the shorter side, where a span is soon everything.
+    fn leading_triplets(self, rank: usize, seed: u64) -> Result<ThinSvd> {
+        if self.shape.columns <= self.shape.rows {
+            return truncated_svd(&self, rank, seed);
+        }
+        let ThinSvd { left, values, right } = truncated_svd(&self.transposed(), rank, seed)?;
+        Ok(ThinSvd { left: right, values, right: left })
+    }
+
+    fn transposed(self) -> Self {
+        let Shape { rows, columns } = self.shape;
+        let pairs = self.pairs.into_iter().map(|(row, column, value)| (column, row, value));
+        Self { shape: Shape { rows: columns, columns: rows }, pairs: pairs.collect() }
+    }
+
     /// `A X`
     fn times(&self, x: &Mat<f64>) -> Mat<f64> {
-        let mut product = Mat::zeros(self.shape.rows, x.ncols());
-        for j in 0..x.ncols() {
-            let (from, to) = (x.col_as_slice(j), product.col_as_slice_mut(j));
-            for &(row, column, value) in &self.pairs {
-                to[row as usize] += value * from[column as usize];
-            }
-        }
-        product
+        self.multiply(self.shape.rows, x, |&(row, column, _)| (row, column))
     }
 
     /// `A' X`
     fn transpose_times(&self, x: &Mat<f64>) -> Mat<f64> {
-        let mut product = Mat::zeros(self.shape.columns, x.ncols());
-        for j in 0..x.ncols() {
-            let (from, to) = (x.col_as_slice(j), product.col_as_slice_mut(j));
-            for &(row, column, value) in &self.pairs {
-                to[column as usize] += value * from[row as usize];
-            }
-        }
-        product
+        self.multiply(self.shape.columns, x, |&(row, column, _)| (column, row))
+    }
+
+    /// Column by column of `X`, each on a thread of its own; `places` says where an entry reads
+    /// from and adds to.
+    fn multiply(
+        &self,
+        size: usize,
+        x: &Mat<f64>,
+        places: impl Fn(&(u32, u32, f64)) -> (u32, u32) + Sync,
+    ) -> Mat<f64> {
+        let columns: Vec<Vec<f64>> = (0..x.ncols())
+            .into_par_iter()
+            .map(|j| {
+                let from = x.col_as_slice(j);
+                let mut to = vec![0.0; size];
+                for pair in &self.pairs {
+                    let (target, source) = places(pair);
+                    to[target as usize] += pair.2 * from[source as usize];
+                }
+                to
+            })
+            .collect();
+        Mat::from_fn(size, x.ncols(), |i, j| columns[j][i])
     }
 }
 
@@ -148,7 +174,7 @@ fn stalled(span: &Mat<f64>, columns: usize) -> bool {
 /// An orthonormal basis of a space that contains `X, A'A X, (A'A)^2 X, ...`.
 fn krylov_span(matrix: &ZeroFilled, block: &Mat<f64>) -> Mat<f64> {
     let (size, width) = (block.nrows(), block.ncols());
-    let depth = DEPTH.min(size.div_ceil(width));
+    let depth = depth(size).min(size.div_ceil(width));
     let mut gathered = Mat::zeros(size, (depth * width).min(size));
     let mut current = linalg::orthonormal_columns(block.as_ref());
     for step in 0..depth {
