@@ -15,8 +15,8 @@ use crate::{
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
 const TABLE_TOLERANCE: f64 = 1e-11;
 
-/// The widest domain, in bandwidths on either side: as many as a basis can span.
-const MOST_BANDWIDTHS: f64 = 640.0;
+/// The widest domain, in bandwidths on either side: more than any basis here can span.
+const MOST_BANDWIDTHS: f64 = 200.0;
 
 /// All links that the basis of a kernel spans over `[-half_width, half_width]`.
 #[derive(Debug, Clone)]
