@@ -225,9 +225,9 @@ pub struct BcdArgs {
     #[arg(long, default_value = "zero")]
     pub start_link: StartLink,
     /// Longest row of the factors: off, auto (4/3 of the start's longest) or a radius.
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "off", allow_negative_numbers = true)]
     pub project_factors: ProjectFactors,
-    /// Bounds on the link's slope: off, or LOW,HIGH.
+    /// Bounds on the link's slope: off, or LOW,HIGH, as in 0,inf for any increasing link.
     #[arg(long, default_value = "off", allow_hyphen_values = true)]
     pub monotone: Monotone,
     /// Effects of rows and columns: off.

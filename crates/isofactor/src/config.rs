@@ -17,8 +17,8 @@
 //! | `start` | `spectral` | `random` |
 //! | `start-rescale` | false | divide the spectral start's matrix by the share observed |
 //! | `start-link` | `zero` | `identity` |
-//! | `project-factors` | `auto` | `off`, or a radius above 0 (beta) |
-//! | `monotone` | `off` | `LOW,HIGH` with 0 <= LOW < HIGH (xi, Xi) |
+//! | `project-factors` | `off` | `auto`, or a radius above 0 (beta) |
+//! | `monotone` | `off` | `LOW,HIGH` with 0 <= LOW < HIGH (xi, Xi); HIGH may be `inf` |
 //! | `effects` | `off` | |
 //! | `keep` | `best` | `last`: which iterate to return when there are validation entries |
 //! | `seed` | 0 | |
@@ -467,7 +467,7 @@ impl Default for FitConfig {
             start: Start::Spectral,
             start_rescale: false,
             start_link: StartLink::Zero,
-            project_factors: ProjectFactors::Auto,
+            project_factors: ProjectFactors::Off,
             monotone: Monotone::Off,
             effects: Effects::Off,
             keep: Keep::Best,
@@ -513,7 +513,7 @@ impl FitConfig {
             positive("project-factors", radius)?;
         }
         if let Monotone::Within(SlopeBounds { low, high }) = self.monotone
-            && !(0.0 <= low && low < high && high.is_finite())
+            && !(0.0 <= low && low < high)
         {
             return Err(ConfigError::SlopeBounds { low, high }.into());
         }
@@ -524,8 +524,8 @@ impl FitConfig {
     /// The steps of theorem 1 are computed from the slope bounds.
     fn check_theory(&self) -> Result<()> {
         let asked = [self.factor_step, self.link_step].contains(&StepRule::Theory);
-        let positive_low = self.monotone.bounds().is_some_and(|bounds| bounds.low > 0.0);
-        if asked && !positive_low {
+        let bounded = |b: SlopeBounds| b.low > 0.0 && b.high.is_finite();
+        if asked && !self.monotone.bounds().is_some_and(bounded) {
             let second = "monotone LOW,HIGH with LOW above 0: theorem 1 is stated for such links";
             return Err(ConfigError::Needs { first: "the step rule 'theory'", second }.into());
         }

@@ -207,7 +207,7 @@ fn constants(
     let (Some(&first), Some(&last)) = (singular_values.first(), singular_values.last()) else {
         return Ok(None);
     };
-    if !(bounds.low > 0.0 && last > 0.0) {
+    if !(bounds.low > 0.0 && bounds.high.is_finite() && last > 0.0) {
         return Ok(None);
     }
     Ok(Some(Constants::compute(&Circumstances {

@@ -37,7 +37,7 @@ struct Bound {
 #[derive(Debug, Clone, Default)]
 pub struct ActiveBounds(Vec<Bound>);
 
-/// How far below a bound counts as on it, relative to the larger bound.
+/// How far outside a bound counts as on it, relative to the steepest slope in play.
 const SLACK: f64 = 1e-10;
 /// A normal whose part outside the active ones is shorter than this depends on them.
 const DEPENDENT: f64 = 1e-10;
@@ -48,21 +48,22 @@ pub(crate) struct SlopeProgram<'a> {
     pub rows: &'a [&'a [f64]],
     /// What the rows are scaled by.
     pub scale: f64,
-    /// The bounds on the slope.
+    /// The bounds on the slope; the upper one may be infinite.
     pub bounds: SlopeBounds,
 }
 
 impl SlopeProgram<'_> {
     /// The nearest feasible point to `start`; `active` is where to begin and is updated.
     pub fn project(&self, start: &[f64], active: &mut ActiveBounds) -> Result<Vec<f64>> {
-        if self.worst_violation(start).is_none() {
+        let slack = self.slack(start);
+        if self.worst_violation(start, slack).is_none() {
             active.0.clear();
             return Ok(start.to_vec());
         }
         let mut search = Search::resume(self, start, &active.0);
         // Each round takes a bound in; a solution holds at most as many as there are coordinates.
         for _ in 0..50 * (start.len() + 10) {
-            let Some((bound, violation)) = self.worst_violation(&search.point) else {
+            let Some((bound, violation)) = self.worst_violation(&search.point, slack) else {
                 active.0 = search.active.iter().map(|a| a.bound).collect();
                 return Ok(search.point);
             };
@@ -76,12 +77,16 @@ impl SlopeProgram<'_> {
 
     /// Whether a point keeps to every bound.
     pub fn holds(&self, point: &[f64]) -> bool {
-        self.worst_violation(point).is_none()
+        self.worst_violation(point, self.slack(point)).is_none()
+    }
+
+    fn slack(&self, point: &[f64]) -> f64 {
+        let steepest = self.rows.iter().map(|row| dot(row, point).abs()).fold(0.0, f64::max);
+        SLACK * steepest.max(self.bounds.low * self.scale)
     }
 
     /// The bound that is violated most, and by how much (in units of the scaled rows).
-    fn worst_violation(&self, point: &[f64]) -> Option<(Bound, f64)> {
-        let slack = SLACK * self.bounds.high * self.scale;
+    fn worst_violation(&self, point: &[f64], slack: f64) -> Option<(Bound, f64)> {
         let (low, high) = (self.bounds.low * self.scale, self.bounds.high * self.scale);
         let mut worst: Option<(Bound, f64)> = None;
         for (row, normal) in self.rows.iter().enumerate() {
@@ -261,5 +266,140 @@ impl Search {
             x.push(value);
         }
         x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{Kernel, KernelFamily, LinkSpace};
+    use clarabel::algebra::CscMatrix;
+    use clarabel::solver::{
+        DefaultSettingsBuilder, DefaultSolver, IPSolver, SupportedConeT::NonnegativeConeT,
+    };
+    use proptest::prelude::*;
+
+    fn space() -> LinkSpace {
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.5).unwrap();
+        LinkSpace::build(kernel, 1.0).unwrap()
+    }
+
+    /// A smooth link: a few kernel sections.
+    fn link(space: &LinkSpace, coefficients: &[f64]) -> Vec<f64> {
+        let mut weights = vec![0.0; space.dimension()];
+        for (i, &c) in coefficients.iter().enumerate() {
+            let x = 1.8 * (i as f64 + 0.5) / coefficients.len() as f64 - 0.9;
+            add_scaled(&mut weights, c, &space.coordinates(x));
+        }
+        weights
+    }
+
+    fn distance(a: &[f64], b: &[f64]) -> f64 {
+        a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// Largest violation of the optimality conditions at `w`: feasibility, sign of multipliers
+    /// (found by a fresh search from the active bounds), stationarity.
+    fn kkt_residual(
+        program: &SlopeProgram<'_>,
+        start: &[f64],
+        w: &[f64],
+        active: &ActiveBounds,
+    ) -> f64 {
+        let mut search = Search { point: start.to_vec(), active: vec![], q: vec![], r: vec![] };
+        for &bound in &active.0 {
+            let (normal, level) = program.half_space(bound);
+            search.push(Active { bound, normal, level, multiplier: 0.0 });
+        }
+        search.solve_multipliers(start);
+        let mut stationarity = start.to_vec();
+        for a in &search.active {
+            add_scaled(&mut stationarity, a.multiplier, &a.normal);
+        }
+        let negative = search.active.iter().map(|a| -a.multiplier).fold(0.0, f64::max);
+        let infeasible = program.worst_violation(w, 0.0).map_or(0.0, |(_, v)| v / program.scale);
+        negative.max(infeasible).max(distance(&stationarity, w))
+    }
+
+    /// The same projection by a general interior-point solver.
+    fn by_clarabel(program: &SlopeProgram<'_>, start: &[f64]) -> Vec<f64> {
+        let m = start.len();
+        let (mut rows, mut levels) = (Vec::new(), Vec::new());
+        for (sign, level) in [(-1.0, -program.bounds.low), (1.0, program.bounds.high)] {
+            for row in program.rows {
+                rows.push(row.iter().map(|a| sign * a / program.scale).collect::<Vec<f64>>());
+                levels.push(level);
+            }
+        }
+        let identity = CscMatrix::identity(m);
+        let constraints = CscMatrix::from(&rows);
+        let q: Vec<f64> = start.iter().map(|w| -w).collect();
+        let settings = DefaultSettingsBuilder::default()
+            .verbose(false)
+            .tol_gap_abs(1e-12)
+            .tol_gap_rel(1e-12)
+            .tol_feas(1e-12)
+            .build()
+            .unwrap();
+        let cones = [NonnegativeConeT(levels.len())];
+        let mut solver =
+            DefaultSolver::new(&identity, &q, &constraints, &levels, &cones, settings).unwrap();
+        solver.solve();
+        solver.solution.x.clone()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn projections_are_optimal_idempotent_and_non_expansive(
+            first in prop::collection::vec(-3.0f64..3.0, 6),
+            second in prop::collection::vec(-3.0f64..3.0, 6),
+            low in 0.0f64..0.5,
+            width in prop_oneof![Just(f64::INFINITY), 0.3f64..3.0],
+        ) {
+            let space = space();
+            let rows = space.slope_rows();
+            let bounds = SlopeBounds { low, high: low + width };
+            let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+            let (a, b) = (link(&space, &first), link(&space, &second));
+            let mut active = ActiveBounds::default();
+            let near_a = program.project(&a, &mut active).unwrap();
+            prop_assert!(kkt_residual(&program, &a, &near_a, &active) < 1e-8);
+            let again = program.project(&near_a, &mut ActiveBounds::default()).unwrap();
+            prop_assert!(distance(&again, &near_a) < 1e-8);
+            // From the bounds of another projection the answer is the same.
+            let near_b = program.project(&b, &mut ActiveBounds::default()).unwrap();
+            let warm = program.project(&b, &mut active).unwrap();
+            prop_assert!(distance(&warm, &near_b) < 1e-7);
+            prop_assert!(distance(&near_a, &near_b) <= distance(&a, &b) + 1e-8);
+        }
+    }
+
+    #[test]
+    fn a_general_solver_finds_the_same_link() {
+        let space = space();
+        let rows = space.slope_rows();
+        for (k, (low, high)) in [(0.0, 5.0), (0.2, 1.0), (0.4, 0.6)].into_iter().enumerate() {
+            let bounds = SlopeBounds { low, high };
+            let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+            let coefficients: Vec<f64> = (0..6).map(|i| ((3 * k + i) as f64 * 1.7).sin()).collect();
+            let start = link(&space, &coefficients);
+            let ours = program.project(&start, &mut ActiveBounds::default()).unwrap();
+            let theirs = by_clarabel(&program, &start);
+            let (d, e) = (distance(&ours, &start), distance(&theirs, &start));
+            assert!((d - e).abs() < 1e-7 * d, "{d} against {e}");
+            assert!(distance(&ours, &theirs) < 1e-4 * d);
+        }
+    }
+
+    #[test]
+    fn what_keeps_to_the_bounds_is_left_alone() {
+        let space = space();
+        let rows = space.slope_rows();
+        let bounds = SlopeBounds { low: 0.0, high: 100.0 };
+        let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+        let increasing = space.nearest(|x| (2.0 * x).tanh()).unwrap();
+        let near = program.project(&increasing, &mut ActiveBounds::default()).unwrap();
+        assert_eq!(near, increasing);
     }
 }

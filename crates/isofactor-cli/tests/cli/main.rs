@@ -1,0 +1,19 @@
+//! The program from outside: arguments and files in; exit code, output and files out.
+
+// A test that cannot set its stage has to stop, also outside the functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod bad_data;
+mod bad_models;
+mod bad_settings;
+mod config;
+mod demo;
+mod determinism;
+mod fit;
+mod generate;
+mod help;
+mod inspect;
+mod pipes;
+mod round_trip;
+mod support;
+mod trace;

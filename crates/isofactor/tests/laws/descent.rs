@@ -1,0 +1,121 @@
+//! Backtracking never raises the objective, in any order, with any constraint.
+
+use isofactor::{
+    FitConfig, FitInput, Flow, Monitor, Stop, TraceRow,
+    config::{LinkChoice, LossScale, Order},
+    fit,
+};
+
+use crate::sample::observations;
+
+#[derive(Default)]
+struct Objectives(Vec<f64>);
+
+impl Monitor for Objectives {
+    fn iteration(&mut self, row: &TraceRow) -> Flow {
+        self.0.push(row.objective);
+        Flow::Continue
+    }
+}
+
+fn trace(config: &FitConfig) -> Vec<f64> {
+    let mut seen = Objectives::default();
+    fit(config, &FitInput::new(&observations(2)), &mut seen).unwrap();
+    seen.0
+}
+
+#[test]
+fn the_objective_never_rises_under_backtracking() {
+    for order in [Order::FactorsFirst, Order::LinkFirst] {
+        for loss in [LossScale::Sum, LossScale::Mean] {
+            for link in ["learned", "identity", "sigmoid", "softplus"] {
+                for project in ["off", "auto", "0.6"] {
+                    let config = FitConfig {
+                        rank: 2,
+                        iterations: 60,
+                        order,
+                        loss,
+                        link: link.parse::<LinkChoice>().unwrap(),
+                        project_factors: project.parse().unwrap(),
+                        ..FitConfig::default()
+                    };
+                    let objectives = trace(&config);
+                    assert!(
+                        objectives.windows(2).all(|w| w[1] <= w[0]),
+                        "{order} {loss} {link} {project}"
+                    );
+                    assert!(objectives.last().unwrap() < &objectives[0]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn once_inside_the_slope_bounds_the_objective_never_rises() {
+    let config = FitConfig {
+        rank: 2,
+        iterations: 60,
+        project_factors: "auto".parse().unwrap(),
+        monotone: "0.01,5".parse().unwrap(),
+        ..FitConfig::default()
+    };
+    let objectives = trace(&config);
+    assert!(objectives[1..].windows(2).all(|w| w[1] <= w[0]));
+}
+
+#[test]
+fn steps_of_the_theory_are_tiny_and_still_descend() {
+    let config = FitConfig {
+        rank: 2,
+        iterations: 20,
+        loss: LossScale::Mean,
+        link_penalty: 1.0,
+        factor_step: "theory".parse().unwrap(),
+        link_step: "theory".parse().unwrap(),
+        project_factors: "auto".parse().unwrap(),
+        monotone: "0.1,1".parse().unwrap(),
+        ..FitConfig::default()
+    };
+    let objectives = trace(&config);
+    assert!(objectives[1..].windows(2).all(|w| w[1] <= w[0] + 1e-12));
+}
+
+#[test]
+fn fixed_steps_make_every_iteration_asked_for() {
+    let config = FitConfig {
+        rank: 2,
+        iterations: 37,
+        factor_step: "1e-9".parse().unwrap(),
+        link_step: "1e-9".parse().unwrap(),
+        ..FitConfig::default()
+    };
+    assert_eq!(trace(&config).len(), 38);
+}
+
+#[test]
+fn a_monitor_can_stop_a_fit_and_keep_what_there_is() {
+    struct After(usize);
+    impl Monitor for After {
+        fn iteration(&mut self, row: &TraceRow) -> Flow {
+            if row.iteration >= self.0 { Flow::Cancel } else { Flow::Continue }
+        }
+    }
+    let config = FitConfig { rank: 2, ..FitConfig::default() };
+    let model = fit(&config, &FitInput::new(&observations(2)), &mut After(4)).unwrap();
+    assert_eq!(model.provenance.stop, Stop::Cancelled);
+    assert_eq!(model.provenance.iterations, 4);
+}
+
+#[test]
+fn steps_far_too_long_are_reported_as_divergence() {
+    let config = FitConfig {
+        rank: 2,
+        link: "cubic".parse().unwrap(),
+        factor_step: "1e6".parse().unwrap(),
+        ..FitConfig::default()
+    };
+    let error = fit(&config, &FitInput::new(&observations(2)), &mut isofactor::Unwatched);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("diverged at iteration"), "{message}");
+}

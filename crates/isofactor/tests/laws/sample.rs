@@ -1,0 +1,88 @@
+//! Small problems to state laws on.
+
+use std::sync::Arc;
+
+use isofactor::{
+    Entry, Factors, Kernel, KernelFamily, Link, Observations, Shape,
+    config::LossScale,
+    link::{LearnedLink, LinkSpace},
+    objective::{Objective, ObjectiveValue},
+    passes::{Entries, Evaluated},
+};
+
+/// Numbers between -1 and 1 that look random.
+pub fn noise(seed: usize, count: usize) -> Vec<f64> {
+    let mut state = seed as u64 ^ 0x9E37_79B9_7F4A_7C15;
+    (0..count)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        })
+        .collect()
+}
+
+pub const SHAPE: Shape = Shape { rows: 9, columns: 7 };
+
+/// Entries with some pairs repeated and some missing.
+pub fn observations(seed: usize) -> Observations {
+    let values = noise(seed, 45);
+    let entries: Vec<Entry> = (0..45)
+        .map(|k| Entry { row: (k * 5) % 9, column: (k * k + k / 3) % 7, value: values[k] })
+        .collect();
+    Observations::try_new(SHAPE, &entries).unwrap()
+}
+
+pub fn factors(seed: usize, rank: usize) -> Factors {
+    let rows = noise(seed, SHAPE.rows * rank);
+    let columns = noise(seed + 100, SHAPE.columns * rank);
+    Factors::from_vecs(rank, rows, columns).unwrap()
+}
+
+pub fn space(family: KernelFamily) -> Arc<LinkSpace> {
+    let kernel = Kernel::try_new(family, 0.8).unwrap();
+    Arc::new(LinkSpace::build(kernel, 3.0).unwrap())
+}
+
+/// A link made of a few kernel sections.
+pub fn link(space: &Arc<LinkSpace>, seed: usize) -> LearnedLink {
+    let mut weights = vec![0.0; space.dimension()];
+    for (i, c) in noise(seed, 5).into_iter().enumerate() {
+        let x = i as f64 - 2.0;
+        for (w, psi) in weights.iter_mut().zip(space.coordinates(x)) {
+            *w += c * psi;
+        }
+    }
+    LearnedLink::new(space.clone(), weights)
+}
+
+pub fn objective(loss: LossScale) -> Objective {
+    Objective { loss, link_penalty: 0.3, balance_penalty: 0.7 }
+}
+
+/// Scores, residuals and objective at a point.
+pub struct Point {
+    pub scores: Vec<f64>,
+    pub evaluated: Evaluated,
+    pub value: ObjectiveValue,
+}
+
+pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link) -> Point {
+    let mut scores = Vec::new();
+    entries.scores(z, &mut scores);
+    let mut evaluated = Evaluated::default();
+    entries.evaluate(&scores, link, &mut evaluated);
+    let value = objective.value(z, link, &evaluated);
+    Point { scores, evaluated, value }
+}
+
+/// The link moved along a direction in coordinates.
+pub fn moved(link: &LearnedLink, step: f64, direction: &[f64]) -> LearnedLink {
+    let weights = link.weights().iter().zip(direction).map(|(w, d)| w + step * d).collect();
+    LearnedLink::new(link.space().clone(), weights)
+}
+
+pub fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
