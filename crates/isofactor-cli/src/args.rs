@@ -191,7 +191,7 @@ pub struct BcdArgs {
     /// gaussian, matern52, rational-quadratic or inverse-multiquadric.
     #[arg(long, default_value = "gaussian")]
     pub kernel: KernelFamily,
-    /// Bandwidth of the kernel, in units of the score; auto is half the link's domain.
+    /// Bandwidth of the kernel, in units of the score; auto is a sixth of its first domain.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub bandwidth: Bandwidth,
     /// Weight of the link's squared norm (alpha).

@@ -44,9 +44,10 @@ pub fn fit_page(
         )))
         .with(Section::new("Predictions").with(Figure::new(
             format!("Predicted against observed values of {what} entries."),
-            prediction_chart(judged.iter().map(|e| {
-                (model.predict(Some(e.row), Some(e.column)), e.value)
-            })),
+            prediction_chart(
+                judged.iter().map(|e| (model.predict(Some(e.row), Some(e.column)), e.value)),
+                "Observed value",
+            ),
         )))
         .to_html()
 }
@@ -94,8 +95,8 @@ pub fn convergence_chart(trace: &[TraceRow]) -> Chart {
 }
 
 /// Pairs of prediction and value with the diagonal.
-pub fn prediction_chart(pairs: impl Iterator<Item = (f64, f64)>) -> Chart {
-    Chart::new(Axis::new("Predicted"), Axis::new("Observed"))
+pub fn prediction_chart(pairs: impl Iterator<Item = (f64, f64)>, value: &str) -> Chart {
+    Chart::new(Axis::new("Prediction"), Axis::new(value))
         .with(Series::points("entries", pairs.collect()))
         .with(Series::reference("equal", Reference::Diagonal))
 }

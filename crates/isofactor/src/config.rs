@@ -7,7 +7,7 @@
 //! | `solver` | `bcd` | |
 //! | `loss` | `sum` | `sum`, `mean` |
 //! | `kernel` | `gaussian` | see [`KernelFamily`] |
-//! | `bandwidth` | `auto` | above 0; `auto` is half the link's domain |
+//! | `bandwidth` | `auto` | above 0; `auto` is a sixth of the half-width of the link's first domain |
 //! | `link-penalty` | 1e-3 | above 0 (alpha) |
 //! | `balance-penalty` | 0.5 | 0 or above (lambda) |
 //! | `factor-step`, `link-step` | `backtracking` | above 0, `theory` (zeta, eta) |
@@ -315,7 +315,7 @@ impl FromStr for Monotone {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub enum Bandwidth {
-    /// Half the half-width of the link's first domain.
+    /// A sixth of the half-width of the link's first domain.
     Auto,
     /// This length, in units of the score.
     Fixed(f64),

@@ -8,7 +8,7 @@ use crate::{
         Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, Start, StartLink, StepRule,
     },
     diagnostics::{Tracker, Truth},
-    error::{NumericalError, Result},
+    error::{ConfigError, NumericalError, Result},
     factors::Factors,
     init, linalg,
     link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds},
@@ -46,6 +46,9 @@ impl<'a> FitInput<'a> {
     }
 }
 
+/// More threads than any machine this runs on has cores.
+const MOST_THREADS: usize = 1024;
+
 /// Fits the model `y = phi(u_row . v_column) + noise`.
 ///
 /// The result depends on the settings and the entries alone: the same seed gives the same bytes
@@ -58,6 +61,10 @@ pub fn fit(
     let config = config.clone().check(input.train.shape())?;
     input.train.check_can_be_fitted()?;
     linalg::stay_sequential();
+    if input.threads > MOST_THREADS {
+        let (got, high) = (input.threads as f64, MOST_THREADS as f64);
+        return Err(ConfigError::OutOfRange { field: "threads", got, low: 0.0, high }.into());
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(input.threads).build();
     let pool = pool.map_err(|_| NumericalError::Decomposition { what: "pool of threads" })?;
     pool.install(|| fit_here(&config, input, monitor))
@@ -149,8 +156,8 @@ fn start_factors(settings: &FitConfig, input: &FitInput<'_>) -> Result<Factors> 
     }
 }
 
-/// The first link, on a domain that covers the start's scores: all that P_C allows, or half as
-/// much again as the largest.
+/// The first link, on a domain that covers the start's scores: all that P_C allows, or three
+/// times the largest, for the scores of a zero-filled start are small and grow.
 fn start_link(
     settings: &FitConfig,
     input: &FitInput<'_>,
@@ -165,10 +172,10 @@ fn start_link(
     let mut scores = Vec::new();
     let largest = entries.scores(factors, &mut scores);
     // A little more than beta^2, so that rounding does not carry a score over the edge.
-    let reach = radius.map_or(1.5 * largest, |beta| beta * beta * (1.0 + 1e-9));
+    let reach = radius.map_or(3.0 * largest, |beta| beta * beta * (1.0 + 1e-9));
     let half_width = if reach > 0.0 { reach } else { 1.0 };
     let bandwidth = match settings.bandwidth {
-        Bandwidth::Auto => 0.5 * half_width,
+        Bandwidth::Auto => half_width / 6.0,
         Bandwidth::Fixed(bandwidth) => bandwidth,
     };
     if let Some(given) = input.start_link {

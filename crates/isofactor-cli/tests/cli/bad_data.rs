@@ -3,8 +3,19 @@
 use crate::support::{Folder, MODEL, panel};
 
 const FIT: [&str; 13] = [
-    "fit", "data.csv", "--rank", "2", "--iterations", "3", "--json", "--out", MODEL, "--trace",
-    "trace.csv", "--report", "page.html",
+    "fit",
+    "data.csv",
+    "--rank",
+    "2",
+    "--iterations",
+    "3",
+    "--json",
+    "--out",
+    MODEL,
+    "--trace",
+    "trace.csv",
+    "--report",
+    "page.html",
 ];
 
 fn fit_refuses(data: impl AsRef<[u8]>, options: &[&str], words: &[&str]) {
@@ -16,10 +27,11 @@ fn fit_refuses(data: impl AsRef<[u8]>, options: &[&str], words: &[&str]) {
 #[test]
 fn a_missing_file_is_named() {
     let folder = Folder::with_model();
-    folder.refused(&FIT.map(|a| a.replace("data", "nosuch")).each_ref().map(String::as_str), 3, &[
-        "nosuch.csv",
-        "no such file",
-    ]);
+    folder.refused(
+        &FIT.map(|a| a.replace("data", "nosuch")).each_ref().map(String::as_str),
+        3,
+        &["nosuch.csv", "no such file"],
+    );
     folder.refused(&["evaluate", MODEL, "nosuch.csv"], 3, &["nosuch.csv", "no such file"]);
     folder.refused(&["predict", MODEL, "nosuch.csv", "--out", "p.csv"], 3, &["nosuch.csv"]);
     folder.refused(&[&FIT[..], &["--valid", "nosuch.csv"]].concat(), 3, &["nosuch.csv"]);

@@ -13,6 +13,8 @@ mod fit;
 mod generate;
 mod help;
 mod inspect;
+#[cfg(target_os = "linux")]
+mod interrupt;
 mod pipes;
 mod round_trip;
 mod support;

@@ -110,7 +110,7 @@ fn settled(
     let searching = |step| matches!(step, StepLength::Backtracking { .. });
     searching(problem.factor_step)
         && searching(problem.link_step)
-        && before - objective <= tolerance * objective.abs()
+        && (0.0..=tolerance * objective.abs()).contains(&(before - objective))
 }
 
 /// The iterate with the smallest validation error so far, if that is the one to keep.

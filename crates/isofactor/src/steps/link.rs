@@ -7,7 +7,7 @@ use super::{
 use crate::{
     error::Result,
     linalg,
-    link::{Kernel, LearnedLink, Link},
+    link::{Kernel, LearnedLink, Link, SlopeBounds},
 };
 
 impl Problem<'_> {
@@ -62,8 +62,9 @@ impl Problem<'_> {
                 + self.objective.link_penalty);
         let mut step = last.map_or(safe, |step| 2.0 * step);
         let before = state.value.total();
-        // From outside the bounds, getting inside comes first, even if the objective rises.
-        let entering = self.bounds.is_some_and(|bounds| !keeps_to(link, bounds));
+        if let Some(bounds) = self.bounds.filter(|&bounds| !keeps_to(link, bounds)) {
+            return self.enter(state, link, bounds);
+        }
         for _ in 0..MOST_HALVINGS {
             let moved = self.stepped_link(link, step, gradient)?;
             let mut trial = state.clone();
@@ -76,7 +77,7 @@ impl Problem<'_> {
             let distance = linalg::dot(&difference, &difference);
             let promised = linalg::dot(gradient, &difference) + distance / (2.0 * step);
             let after = trial.value.total();
-            if entering || (after <= before && after <= before + promised) {
+            if after <= before && after <= before + promised {
                 self.link_step = StepLength::Backtracking { last: Some(step) };
                 *state = trial;
                 return Ok(distance > 0.0);
@@ -84,5 +85,21 @@ impl Problem<'_> {
             step /= 2.0;
         }
         Ok(false)
+    }
+
+    /// From outside the bounds, at the start or when the domain has grown, getting inside comes
+    /// first, even if the objective rises: at the best link there is.
+    fn enter(
+        &mut self,
+        state: &mut State,
+        link: &LearnedLink,
+        bounds: SlopeBounds,
+    ) -> Result<bool> {
+        let space = link.space();
+        let values = self.entries.observations().values();
+        let best =
+            self.objective.best_link(&self.entries, &state.scores, values, space, Some(bounds))?;
+        self.accept_link(state, LearnedLink::new(space.clone(), best))?;
+        Ok(true)
     }
 }
