@@ -65,7 +65,6 @@ struct Header {
     mean: f64,
     link: StoredLink,
     provenance: Provenance,
-    #[serde(default, skip_deserializing)]
     constants: Option<Constants>,
 }
 

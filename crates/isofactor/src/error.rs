@@ -67,6 +67,14 @@ pub enum DataError {
         /// The value they share.
         value: f64,
     },
+    /// A share of every row is less than one entry of each.
+    #[error(
+        "holding out a share of {share} leaves no entry to judge by: rows are too short, use a larger share or a validation file"
+    )]
+    NothingHeldOut {
+        /// The share.
+        share: f64,
+    },
     /// More entries, rows or columns than the indices can hold.
     #[error("{what}: {count} is more than the limit of {limit}")]
     TooMany {

@@ -217,7 +217,7 @@ fn constants(
     if !(bounds.low > 0.0 && bounds.high.is_finite() && last > 0.0) {
         return Ok(None);
     }
-    Ok(Some(Constants::compute(&Circumstances {
+    let constants = Constants::compute(&Circumstances {
         shape: input.train.shape(),
         observed: input.train.len(),
         rank: settings.rank,
@@ -230,7 +230,8 @@ fn constants(
         loss: settings.loss,
         largest_value,
         start_objective: state.value.total(),
-    })))
+    });
+    Ok(Some(constants).filter(Constants::is_finite))
 }
 
 /// The slopes that the true link takes over the domain, on a fine grid.

@@ -6,10 +6,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     config::LossScale,
+    error::Result,
+    linalg,
     link::{Kernel, SlopeBounds},
     observations::Shape,
 };
@@ -45,7 +47,7 @@ pub struct Circumstances {
 
 /// The constants of lemmas 2 to 6, proposition 1 and theorem 1, for the mean of squares, except
 /// for the two steps, which are for the scale asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Constants {
     /// `alpha` on the mean's scale.
     pub alpha: f64,
@@ -97,6 +99,13 @@ pub struct Constants {
 const SAMPLE_CONFIDENCE: f64 = 0.05;
 
 impl Constants {
+    /// Whether none of them has overflowed.
+    pub fn is_finite(&self) -> bool {
+        [self.l_z_to_phi, self.l_z, self.gamma, self.contraction, self.sample_size]
+            .iter()
+            .all(|constant| constant.is_finite())
+    }
+
     /// All constants for given circumstances.
     pub fn compute(given: &Circumstances) -> Self {
         let to_mean = match given.loss {
@@ -206,6 +215,20 @@ impl fmt::Display for Constants {
         }
         Ok(())
     }
+}
+
+/// Scores up to which the smallest eigenvalue of their Gram matrix is computed.
+const MOST_SCORES: usize = 1500;
+
+/// `lambda_min(K)` of the Gram matrix of scores; 0, which it never falls below, for many scores.
+pub fn smallest_gram_eigenvalue(kernel: Kernel, scores: &[f64]) -> Result<f64> {
+    if scores.len() > MOST_SCORES {
+        return Ok(0.0);
+    }
+    let gram =
+        linalg::Mat::from_fn(scores.len(), scores.len(), |i, j| kernel.value(scores[i], scores[j]));
+    let smallest = linalg::symmetric_eigenvalues(gram.as_ref())?.first().copied();
+    Ok(smallest.unwrap_or(0.0).max(0.0))
 }
 
 /// Theorem 4: at a stationary point of noiseless data, the root mean squared residual is at most

@@ -21,7 +21,7 @@ use crate::{
     page,
     progress::Progress,
     summary::{FitJson, describe},
-    text::{say, show, thousands},
+    text::{say, short, show, thousands},
 };
 
 /// Reads, fits, writes and tells.
@@ -214,8 +214,25 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
             thousands(unseen)
         ));
     }
+    if let Some(slope) = steepest_fall(model) {
+        say(&format!(
+            "the learned link falls in places (slope down to {}): --monotone 0,inf keeps it increasing",
+            short(slope)
+        ));
+    }
     for path in [&args.out, &args.report, &args.trace].into_iter().flatten() {
         say(&format!("writing {}", path.display()));
     }
     Ok(())
+}
+
+/// The lowest slope of the link over the scores of the training entries, if it is below zero.
+fn steepest_fall(model: &FittedModel) -> Option<f64> {
+    let (low, high) = model.provenance.score_range;
+    let slopes =
+        (0..=200).map(|i| model.link.value_and_slope(low + (high - low) * f64::from(i) / 200.0).1);
+    let lowest = slopes.fold(f64::INFINITY, f64::min);
+    // A flat stretch is not a fall.
+    let steepness = (model.link.value(high) - model.link.value(low)).abs() / (high - low);
+    (lowest < -1e-6 * steepness).then_some(lowest)
 }

@@ -20,6 +20,12 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     for (score, value, slope) in points(&model) {
         text.push_str(&format!("  {score:>10.4}  {value:>10.4}  {slope:>10.4}\n"));
     }
+    if let Some(constants) = model.constants {
+        text.push_str("\n  The theory's constants\n");
+        for line in constants.to_string().lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
     Ok(show(&text)?)
 }
 

@@ -271,3 +271,18 @@ fn slope_bounds_hold_for_the_link_that_is_learned() {
         assert!((0.2 - 1e-6..=0.6 + 1e-6).contains(&slope), "{json}");
     }
 }
+
+#[test]
+#[ignore = "bug: the start is not projected onto the bounds, and is kept where it has the best error"]
+fn slope_bounds_hold_for_the_iterate_that_is_kept() {
+    let folder = Folder::with_panel();
+    for options in [&["--iterations", "0"][..], &["--valid", "data.csv"]] {
+        let bounds = ["--monotone", "0.01,0.3", "--start-link", "identity", "--out", MODEL];
+        folder.done(&[&FIT[..], &bounds, options].concat());
+        let json = folder.done(&["inspect", MODEL, "--json"]).json();
+        for point in json["link_points"].as_array().unwrap() {
+            let slope = point[2].as_f64().unwrap();
+            assert!((0.01 - 1e-6..=0.3 + 1e-6).contains(&slope), "{options:?}: {json}");
+        }
+    }
+}

@@ -104,6 +104,8 @@ pub const MODEL: &str = "model.isofactor";
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
+    /// For the messages of tests that fail.
+    #[expect(dead_code, reason = "read by Debug")]
     pub args: String,
     pub code: Option<i32>,
     pub stdout: String,

@@ -31,8 +31,7 @@ pub struct LinkSpace {
 impl LinkSpace {
     /// The space of a kernel over `[-half_width, half_width]`.
     pub fn build(kernel: Kernel, half_width: f64) -> Result<Self> {
-        // Not the other way round: a domain that is no number is refused too.
-        if !(half_width <= MOST_BANDWIDTHS * kernel.bandwidth) {
+        if half_width.is_nan() || half_width > MOST_BANDWIDTHS * kernel.bandwidth {
             let (bandwidth, limit) = (kernel.bandwidth, MOST_FUNCTIONS);
             return Err(NumericalError::DomainTooWide { half_width, bandwidth, limit }.into());
         }

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use crate::{
-    error::{ConfigError, Result},
+    error::{ConfigError, DataError, Result},
     observations::{Entry, Observations},
 };
 
@@ -32,6 +32,9 @@ pub fn hold_out(
             let entry = Entry { row, column: column as usize, value };
             if held { validation.push(entry) } else { training.push(entry) }
         }
+    }
+    if validation.is_empty() {
+        return Err(DataError::NothingHeldOut { share }.into());
     }
     let shape = observations.shape();
     Ok((Observations::try_new(shape, &training)?, Observations::try_new(shape, &validation)?))
@@ -65,6 +68,12 @@ mod tests {
         let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
         let (training, _) = hold_out(&all, 0.9, 1).unwrap();
         assert!((0..30).all(|row| !training.row(row).values.is_empty()));
+    }
+
+    #[test]
+    fn a_share_that_holds_nothing_back_is_refused() {
+        let all = Observations::complete(Shape { rows: 5, columns: 3 }, |i, _| i as f64).unwrap();
+        assert!(hold_out(&all, 0.1, 0).unwrap_err().to_string().contains("no entry to judge by"));
     }
 
     #[test]

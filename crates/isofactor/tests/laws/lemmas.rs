@@ -6,7 +6,7 @@ use isofactor::{
     link::{Kernel, LearnedLink, LinkSpace},
     objective::Objective,
     passes::Entries,
-    theory::residual_bound,
+    theory::{residual_bound, smallest_gram_eigenvalue},
 };
 use std::sync::Arc;
 
@@ -64,8 +64,8 @@ fn residuals_at_a_stationary_link_stay_below_theorem_fours_bound() {
             let stationary = LearnedLink::new(space.clone(), best);
             let point = at(&objective, &entries, &z, &Link::Learned(stationary));
             let rmse = (point.evaluated.squares / observations.len() as f64).sqrt();
-            // Repeated pairs make the smallest eigenvalue of the Gram matrix zero.
-            let bound = residual_bound(alpha, objective.weight(observations.len()), 0.0, norm);
+            let smallest = smallest_gram_eigenvalue(space.kernel(), &scores).unwrap();
+            let bound = residual_bound(alpha, objective.weight(observations.len()), smallest, norm);
             assert!(rmse <= bound, "{loss} {rmse} above {bound}");
         }
     }
@@ -83,11 +83,7 @@ fn with_few_well_separated_scores_theorem_fours_bound_is_sharp_enough_to_bite() 
         Observations::complete(shape, |i, t| truth.value_and_slope(z.score(i, t)).0).unwrap();
     let entries = Entries::new(&observations);
     let scores: Vec<f64> = observations.iter().map(|e| z.score(e.row, e.column)).collect();
-    // Gershgorin: the smallest eigenvalue is at least 1 minus the largest row sum off the diagonal.
-    let off = |i: usize| -> f64 {
-        (0..4).filter(|&j| j != i).map(|j| kernel.value(scores[i], scores[j])).sum()
-    };
-    let smallest = 1.0 - (0..4).map(off).fold(0.0, f64::max);
+    let smallest = smallest_gram_eigenvalue(kernel, &scores).unwrap();
     assert!(smallest > 0.5);
     for alpha in [1e-3, 0.1, 1.0] {
         let objective = Objective { link_penalty: alpha, ..objective(LossScale::Sum) };
