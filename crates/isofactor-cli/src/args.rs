@@ -50,6 +50,7 @@ pub struct DemoArgs {
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
+    allow_negative_numbers = true,
     after_help = "\
 Example: isofactor generate --rows 100 --columns 100 --rank 3 --observed 5000 --link sigmoid \
 --noise 0.1 --seed 1 --out panel.csv --truth truth.csv"
@@ -75,7 +76,7 @@ pub struct GenerateArgs {
     #[arg(long, default_value = "sigmoid")]
     pub link: String,
     /// Standard deviation of the noise.
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.1)]
     pub noise: f64,
     /// Distribution of the noise: gaussian, uniform, rademacher or student.
     #[arg(long, default_value = "gaussian")]
@@ -84,7 +85,7 @@ pub struct GenerateArgs {
     #[arg(long, default_value_t = 1.0)]
     pub condition: f64,
     /// Root mean square of the scores: larger goes deeper into the link's curves.
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0)]
     pub spread: f64,
     /// Seed of everything random.
     #[arg(long, default_value_t = 0)]
@@ -121,6 +122,7 @@ pub struct TableArgs {
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
+    allow_negative_numbers = true,
     after_help = "\
 Example: isofactor fit ratings.csv --holdout 0.1 --out ratings.isofactor --report page.html
          isofactor fit panel.csv --solver bcd --rank 3 --loss sum --kernel gaussian \
@@ -144,7 +146,7 @@ pub struct FitArgs {
     #[arg(long, default_value = "bcd")]
     pub solver: SolverKind,
     /// Hold back this share of every row and report the error there.
-    #[arg(long, value_name = "SHARE", conflicts_with = "valid", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
     pub holdout: Option<f64>,
     /// Entries to report the error on, read as the data are.
     #[arg(long, value_name = "FILE")]
@@ -192,25 +194,25 @@ pub struct BcdArgs {
     #[arg(long, default_value = "gaussian")]
     pub kernel: KernelFamily,
     /// Bandwidth of the kernel, in units of the score; auto is a sixth of its first domain.
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "auto")]
     pub bandwidth: Bandwidth,
     /// Weight of the link's squared norm (alpha).
-    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1e-3)]
     pub link_penalty: f64,
     /// Weight of the imbalance of the factors (lambda).
-    #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.5)]
     pub balance_penalty: f64,
     /// Step of the factors (zeta): a number, theory or backtracking.
-    #[arg(long, default_value = "backtracking", allow_negative_numbers = true)]
+    #[arg(long, default_value = "backtracking")]
     pub factor_step: StepRule,
     /// Step of the link (eta): a number, theory or backtracking.
-    #[arg(long, default_value = "backtracking", allow_negative_numbers = true)]
+    #[arg(long, default_value = "backtracking")]
     pub link_step: StepRule,
     /// How many iterations at most.
     #[arg(long, default_value_t = 500)]
     pub iterations: usize,
     /// With backtracking, stop when ten iterations lower the objective by less than this share.
-    #[arg(long, default_value_t = 1e-7, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1e-7)]
     pub tolerance: f64,
     /// factors-first (main text) or link-first (appendix B).
     #[arg(long, default_value = "factors-first")]
@@ -225,7 +227,7 @@ pub struct BcdArgs {
     #[arg(long, default_value = "zero")]
     pub start_link: StartLink,
     /// Longest row of the factors: off, auto (4/3 of the start's longest) or a radius.
-    #[arg(long, default_value = "off", allow_negative_numbers = true)]
+    #[arg(long, default_value = "off")]
     pub project_factors: ProjectFactors,
     /// Bounds on the link's slope: off, or LOW,HIGH, as in 0,inf for any increasing link.
     #[arg(long, default_value = "off", allow_hyphen_values = true)]

@@ -1,30 +1,46 @@
 //! Options from a file: each key is the long name of an option, put before those of the command
 //! line, which therefore win.
 
-use std::path::Path;
+use std::{ffi::OsString, path::Path};
 
 use clap::CommandFactory;
 
 use crate::{args::Args, failure::Failure};
 
 /// Puts the options of `--config FILE` into the arguments of `fit`.
-pub fn expand(raw: Vec<String>) -> Result<Vec<String>, Failure> {
+pub fn expand(raw: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let Some(command) = raw.iter().position(|arg| arg == "fit") else { return Ok(raw) };
-    let Some(path) = config_path(&raw[command..]) else { return Ok(raw) };
-    let options = read(Path::new(&path))?;
     let (before, after) = raw.split_at(command + 1);
+    let Some(path) = config_path(after) else { return Ok(raw) };
+    let options = read(Path::new(&path))?.into_iter().filter(|(key, _)| !outruled(key, after));
+    let options = options.map(|(_, option)| OsString::from(option));
     Ok(before.iter().cloned().chain(options).chain(after.iter().cloned()).collect())
 }
 
-fn config_path(args: &[String]) -> Option<String> {
-    args.iter().enumerate().find_map(|(i, arg)| match arg.split_once('=') {
-        Some(("--config", path)) => Some(path.to_owned()),
+fn config_path(args: &[OsString]) -> Option<OsString> {
+    args.iter().enumerate().find_map(|(i, arg)| match arg.to_str()?.split_once('=') {
+        Some(("--config", path)) => Some(path.into()),
         None if arg == "--config" => args.get(i + 1).cloned(),
         _ => None,
     })
 }
 
-fn read(path: &Path) -> Result<Vec<String>, Failure> {
+/// Whether the command line has an option that excludes this one.
+fn outruled(key: &str, args: &[OsString]) -> bool {
+    let given = |name: &str| {
+        args.iter().filter_map(|arg| arg.to_str()).any(|arg| {
+            arg.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        })
+    };
+    match key {
+        "holdout" => given("--valid"),
+        "valid" => given("--holdout"),
+        _ => false,
+    }
+}
+
+/// The options of a file: each key, and the option as the command line would have it.
+fn read(path: &Path) -> Result<Vec<(String, String)>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|e| Failure::Usage(format!("{shown}: the configuration cannot be read ({e})")))?;
@@ -41,18 +57,23 @@ fn read(path: &Path) -> Result<Vec<String>, Failure> {
         }
         let bad = || Failure::Usage(format!("{shown}: the value of '{key}' cannot be used"));
         match value {
-            toml::Value::Boolean(true) => options.push(format!("--{key}")),
+            toml::Value::Boolean(true) => options.push((key.clone(), format!("--{key}"))),
             toml::Value::Boolean(false) => {}
             toml::Value::Array(list) if key == "missing" => {
                 for mark in &list {
-                    options.push(format!("--{key}={}", scalar(mark).ok_or_else(bad)?));
+                    let option = format!("--{key}={}", scalar(mark).ok_or_else(bad)?);
+                    options.push((key.clone(), option));
                 }
             }
             toml::Value::Array(list) => {
                 let parts: Option<Vec<String>> = list.iter().map(scalar).collect();
-                options.push(format!("--{key}={}", parts.ok_or_else(bad)?.join(",")));
+                let option = format!("--{key}={}", parts.ok_or_else(bad)?.join(","));
+                options.push((key.clone(), option));
             }
-            single => options.push(format!("--{key}={}", scalar(&single).ok_or_else(bad)?)),
+            single => {
+                let option = format!("--{key}={}", scalar(&single).ok_or_else(bad)?);
+                options.push((key.clone(), option));
+            }
         }
     }
     Ok(options)

@@ -9,7 +9,7 @@ mod progress;
 mod summary;
 mod text;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    let raw: Vec<String> = std::env::args().collect();
+    let raw: Vec<OsString> = std::env::args_os().collect();
     let outcome = config_file::expand(raw).and_then(|raw| match Args::try_parse_from(raw) {
         Ok(args) => run(args.command),
         Err(error) => Err(Failure::Clap(error)),

@@ -126,10 +126,7 @@ fn read_long(
             entries.push(Entry { row, column, value });
         }
     }
-    if entries.is_empty() {
-        return Err(Error::HeaderOnly { path: table.path.clone() });
-    }
-    Ok(entries)
+    table.checked(entries)
 }
 
 /// Wide form has no names of rows: lines are numbered from 1. A header that is no line of values
@@ -157,20 +154,15 @@ fn read_wide(
         table.header_is_data();
     }
     let mut entries = Vec::new();
-    let mut line = 0;
     while let Some(record) = table.next()? {
-        line += 1;
-        let row = rows.number(&line.to_string());
+        let row = rows.number(&table.records.to_string());
         for (text, &column) in record.iter().zip(&places) {
             if let Some(value) = table.value(text, &missing)? {
                 entries.push(Entry { row, column, value });
             }
         }
     }
-    if entries.is_empty() {
-        return Err(Error::HeaderOnly { path: table.path.clone() });
-    }
-    Ok(entries)
+    table.checked(entries)
 }
 
 /// A delimited text whose header has been read.
@@ -180,6 +172,8 @@ pub(crate) struct Table {
     pending: Option<StringRecord>,
     reader: csv::Reader<Box<dyn Read>>,
     line: u64,
+    /// Lines given out below the header.
+    records: usize,
 }
 
 impl Table {
@@ -193,19 +187,24 @@ impl Table {
             .has_headers(false)
             .from_reader(Box::new(input) as Box<dyn Read>);
         let header = StringRecord::new();
-        let mut table = Self { path, header, pending: None, reader, line: 0 };
+        let mut table = Self { path, header, pending: None, reader, line: 0, records: 0 };
         table.header = table.next()?.ok_or(Error::Empty { path: table.path.clone() })?;
+        table.records = 0;
         Ok(table)
     }
 
     /// The next line, checked to have as many fields as the header.
     pub fn next(&mut self) -> Result<Option<StringRecord>> {
+        self.records += 1;
         if let Some(record) = self.pending.take() {
             return Ok(Some(record));
         }
         let mut record = StringRecord::new();
         match self.reader.read_record(&mut record) {
-            Ok(false) => Ok(None),
+            Ok(false) => {
+                self.records -= 1;
+                Ok(None)
+            }
             Ok(true) => {
                 self.line = record.position().map_or(0, csv::Position::line);
                 Ok(Some(record))
@@ -258,6 +257,16 @@ impl Table {
             }
             Ok(_) => Err(Error::NotFinite { path, line, text: text.to_owned() }),
             Err(_) => Err(Error::NotANumber { path, line, text: text.to_owned() }),
+        }
+    }
+
+    /// The entries, if there are any.
+    fn checked(&self, entries: Vec<Entry>) -> Result<Vec<Entry>> {
+        let path = || self.path.clone();
+        match (entries.is_empty(), self.records) {
+            (false, _) => Ok(entries),
+            (true, 0) => Err(Error::HeaderOnly { path: path() }),
+            (true, _) => Err(Error::AllMissing { path: path() }),
         }
     }
 

@@ -38,6 +38,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// Every value is marked missing.
+    #[error("{path}: every value is marked as missing, so there is nothing to learn from")]
+    AllMissing {
+        /// The file.
+        path: PathBuf,
+    },
     /// It has too few columns to hold what is needed.
     #[error("{path}: {found} column(s) found, at least {needed} are needed ({what})")]
     TooFewColumns {

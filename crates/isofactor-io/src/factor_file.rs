@@ -31,6 +31,14 @@ pub struct FactorFile {
 }
 
 impl FactorFile {
+    /// How many of other names are in the file.
+    pub fn known(&self, rows: &Labels, columns: &Labels) -> usize {
+        let count = |wanted: &Labels, known: &Labels| {
+            wanted.names().iter().filter(|name| known.find(name).is_some()).count()
+        };
+        count(rows, &self.rows) + count(columns, &self.columns)
+    }
+
     /// The factors for other names in another order; names that are not in the file get zeros.
     pub fn arranged(&self, rows: &Labels, columns: &Labels) -> Factors {
         let rank = self.factors.rank();

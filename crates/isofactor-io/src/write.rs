@@ -83,11 +83,19 @@ pub fn write_predictions<'a>(
     predictions: impl Iterator<Item = (&'a str, &'a str, f64)>,
 ) -> std::io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["row", "column", "prediction"])?;
+    csv.write_record(["row", "column", "prediction"]).map_err(plain)?;
     for (row, column, prediction) in predictions {
-        csv.write_record([row, column, &prediction.to_string()])?;
+        csv.write_record([row, column, &prediction.to_string()]).map_err(plain)?;
     }
     csv.flush()
+}
+
+/// The error of the stream itself, so that a closed pipe can be told from a full disk.
+fn plain(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
 }
 
 #[cfg(test)]

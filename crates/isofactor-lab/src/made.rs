@@ -119,13 +119,21 @@ impl MadePanel {
 
     fn check(&self) -> Result<()> {
         let Shape { rows, columns } = self.shape;
-        if self.rank == 0 || self.rank > rows.min(columns) {
+        let observed = match self.observed {
+            Observed::All => 1,
+            Observed::Drawn(count) | Observed::Distinct(count) => count,
+        };
+        let counts =
+            [("rows", rows), ("columns", columns), ("rank", self.rank), ("observed", observed)];
+        if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(ConfigError::NotPositive { field, got: 0.0 }.into());
+        }
+        if self.rank > rows.min(columns) {
             return Err(ConfigError::RankAboveShape { rank: self.rank, rows, columns }.into());
         }
         if !(self.condition >= 1.0 && self.condition.is_finite()) {
-            let (low, high) = (1.0, f64::MAX);
-            let got = self.condition;
-            return Err(ConfigError::OutOfRange { field: "condition", got, low, high }.into());
+            let (got, low) = (self.condition, 1.0);
+            return Err(ConfigError::TooSmall { field: "condition", got, low }.into());
         }
         if !(self.spread > 0.0 && self.spread.is_finite()) {
             return Err(ConfigError::NotPositive { field: "spread", got: self.spread }.into());

@@ -67,14 +67,6 @@ pub enum DataError {
         /// The value they share.
         value: f64,
     },
-    /// A share of every row is less than one entry of each.
-    #[error(
-        "holding out a share of {share} leaves no entry to judge by: rows are too short, use a larger share or a validation file"
-    )]
-    NothingHeldOut {
-        /// The share.
-        share: f64,
-    },
     /// More entries, rows or columns than the indices can hold.
     #[error("{what}: {count} is more than the limit of {limit}")]
     TooMany {
@@ -164,6 +156,24 @@ pub enum ConfigError {
         first: &'static str,
         /// What it needs.
         second: &'static str,
+    },
+    /// A number is below what it may be.
+    #[error("{field} must be at least {low}, got {got}")]
+    TooSmall {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it was set to.
+        got: f64,
+        /// Smallest value allowed.
+        low: f64,
+    },
+    /// A share of every row is less than one entry of each.
+    #[error(
+        "holdout {share} leaves no entry to judge by: the rows are too short, use a larger share or a validation file"
+    )]
+    NothingHeldOut {
+        /// The share.
+        share: f64,
     },
     /// A word that is not one of the choices.
     #[error("{field} cannot be '{got}': use {choices}")]

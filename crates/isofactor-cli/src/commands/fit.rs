@@ -1,6 +1,9 @@
 //! `isofactor fit`: learn factors and link from a file.
 
-use std::{path::Path, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
@@ -28,6 +31,7 @@ use crate::{
 pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let began = Instant::now();
     let config = settings(args)?;
+    check_paths(args)?;
     let outputs = Outputs::open(args)?;
     let data = Data::read(args)?;
     let start = start(args, &data)?;
@@ -43,11 +47,12 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(config.iterations);
     let fitted = fit(&config, &input, &mut progress);
     progress.finish();
-    let model = fitted?;
-    tell(args, &model, began.elapsed().as_secs_f64())?;
-    let stop = model.provenance.stop;
-    outputs.write(data, model, progress.rows())?;
-    if stop == Stop::Cancelled {
+    let Data { rows, columns, train, validation } = data;
+    let labelled = LabelledModel { model: fitted?, rows, columns };
+    let trace = progress.rows();
+    outputs.write(&labelled, &train, validation.as_ref(), trace)?;
+    tell(args, &labelled.model, began.elapsed().as_secs_f64())?;
+    if labelled.model.provenance.stop == Stop::Cancelled {
         if let Some(path) = &args.out {
             say(&format!("saved what there was; go on with --start {}", path.display()));
         }
@@ -87,6 +92,32 @@ fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
         keep: args.keep,
         seed: args.seed,
     })
+}
+
+/// No file is read and written, or written twice, in one run.
+fn check_paths(args: &FitArgs) -> Result<(), Failure> {
+    let standard_input = Path::new("-");
+    if args.data == standard_input && args.valid.as_deref() == Some(standard_input) {
+        let sentence = "only one of the data and --valid can be standard input";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    let read = [Some(&args.data), args.valid.as_ref(), args.truth.as_ref(), args.config.as_ref()];
+    let written = [&args.out, &args.trace, &args.report].into_iter().flatten();
+    let mut taken: Vec<PathBuf> = read.into_iter().flatten().map(|path| whole(path)).collect();
+    for path in written {
+        let place = whole(path);
+        if taken.contains(&place) {
+            let sentence = format!("{} would be overwritten: choose another name", path.display());
+            return Err(Failure::Usage(sentence));
+        }
+        taken.push(place);
+    }
+    Ok(())
+}
+
+/// A path in full, so that two ways of writing it are seen to be the same.
+fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 /// How the tables of a command are read.
@@ -146,6 +177,11 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
         return Ok(None);
     }
     let path = Path::new(text);
+    if !path.exists() {
+        return Err(Failure::Usage(format!(
+            "--start '{text}' is neither spectral nor random, and there is no such file"
+        )));
+    }
     let is_table = path.extension().is_some_and(|e| e == "csv" || e == "tsv");
     let (file, link) = if is_table {
         (read_factors(&Source::new(path))?, None)
@@ -157,7 +193,23 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
         };
         (FactorFile { rows, columns, factors: model.factors, link: None }, link)
     };
-    Ok(Some(GivenStart { factors: file.arranged(&data.rows, &data.columns), link }))
+    Ok(Some(GivenStart { factors: arranged(path, &file, data)?, link }))
+}
+
+/// The factors of a file in the order of the data.
+fn arranged(path: &Path, file: &FactorFile, data: &Data) -> Result<Factors, Failure> {
+    let (path, known) = (path.display(), file.known(&data.rows, &data.columns));
+    let wanted = data.rows.len() + data.columns.len();
+    if known == 0 {
+        return Err(Failure::Data(format!("{path}: no row or column of the data is in it")));
+    }
+    if known < wanted {
+        let missing = thousands(wanted - known);
+        say(&format!(
+            "{path}: {missing} rows or columns of the data are not in it and begin at zero"
+        ));
+    }
+    Ok(file.arranged(&data.rows, &data.columns))
 }
 
 fn truth(path: &Path, data: &Data) -> Result<Truth, Failure> {
@@ -165,7 +217,7 @@ fn truth(path: &Path, data: &Data) -> Result<Truth, Failure> {
     let link = file.link.clone().ok_or_else(|| {
         Failure::Data(format!("{}: the truth needs a line 'link,NAME'", path.display()))
     })?;
-    Ok(Truth::new(&file.arranged(&data.rows, &data.columns), link)?)
+    Ok(Truth::new(&arranged(path, &file, data)?, link)?)
 }
 
 /// The files to write, opened before the work begins.
@@ -177,21 +229,27 @@ struct Outputs {
 
 impl Outputs {
     fn open(args: &FitArgs) -> Result<Self, Failure> {
-        let open = |path: &Option<std::path::PathBuf>| path.as_deref().map(Target::new).transpose();
+        let open = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
         Ok(Self { model: open(&args.out)?, trace: open(&args.trace)?, report: open(&args.report)? })
     }
 
-    fn write(self, data: Data, model: FittedModel, rows: &[TraceRow]) -> Result<(), Failure> {
+    /// The model first: it is what took the time.
+    fn write(
+        self,
+        labelled: &LabelledModel,
+        train: &Observations,
+        validation: Option<&Observations>,
+        trace: &[TraceRow],
+    ) -> Result<(), Failure> {
+        if let Some(target) = self.model {
+            write_model(target, labelled)?;
+        }
         if let Some(target) = self.trace {
-            write_trace(target, rows)?;
+            write_trace(target, trace)?;
         }
         if let Some(target) = self.report {
-            let html = page::fit_page(&model, &data.train, data.validation.as_ref(), rows);
+            let html = page::fit_page(&labelled.model, train, validation, trace);
             target.write(|out| out.write_all(html.as_bytes()))?;
-        }
-        if let Some(target) = self.model {
-            let labelled = LabelledModel { model, rows: data.rows, columns: data.columns };
-            write_model(target, &labelled)?;
         }
         Ok(())
     }
@@ -221,7 +279,7 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
         ));
     }
     for path in [&args.out, &args.report, &args.trace].into_iter().flatten() {
-        say(&format!("writing {}", path.display()));
+        say(&format!("wrote {}", path.display()));
     }
     Ok(())
 }

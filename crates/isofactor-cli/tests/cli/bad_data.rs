@@ -100,7 +100,6 @@ fn entries_that_are_all_marked_missing_leave_nothing_to_fit() {
 }
 
 #[test]
-#[ignore = "bug: the sentence says that there is nothing below the header, and not that all is marked missing"]
 fn a_file_without_entries_says_that_they_are_marked_missing() {
     let text = "row,column,value\na,x,99\na,y,99.0\nb,x,99\n";
     fit_refuses(text, &["--missing", "99"], &["data.csv", "missing"]);

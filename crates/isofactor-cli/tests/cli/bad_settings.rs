@@ -77,7 +77,6 @@ fn a_share_to_hold_out_lies_between_0_and_1() {
 }
 
 #[test]
-#[ignore = "bug: says that there are no observed entries (exit 3), not that the share holds nothing back"]
 fn a_share_that_holds_nothing_back_is_said_to_be_too_small() {
     fit_refuses(&["--holdout", "0.01"], 2, &["holdout"]);
 }
@@ -171,13 +170,11 @@ fn a_link_of_knots_that_do_not_rise_is_refused() {
 }
 
 #[test]
-#[ignore = "bug: says only that there is no such file"]
 fn an_unknown_start_is_answered_with_the_choices() {
     fit_refuses(&["--start", "sepctral"], 3, &["sepctral", "spectral", "random"]);
 }
 
 #[test]
-#[ignore = "bug: fits from zeros, or measures the distance to zeros, and does not say so"]
 fn factors_that_name_none_of_the_rows_and_columns_are_refused() {
     let folder = Folder::with_panel();
     folder.write("other.csv", "kind,label,1,2\nrow,a,1,2\ncolumn,b,1,2\nlink,tanh,,\n");
@@ -187,21 +184,18 @@ fn factors_that_name_none_of_the_rows_and_columns_are_refused() {
 }
 
 #[test]
-#[ignore = "bug: the data are overwritten by the model"]
 fn the_data_are_never_overwritten_by_the_output() {
     fit_refuses(&["--out", "data.csv"], 2, &["data.csv", "--out"]);
     fit_refuses(&["--trace", "./data.csv"], 2, &["data.csv", "--trace"]);
 }
 
 #[test]
-#[ignore = "bug: the model is written over the trace"]
 fn two_outputs_of_the_same_name_are_refused() {
     fit_refuses(&["--trace", MODEL], 2, &[MODEL, "--trace", "--out"]);
 }
 
 #[cfg(unix)]
 #[test]
-#[ignore = "bug: the program panics on an argument that is not UTF-8"]
 fn a_file_name_that_is_not_utf8_is_no_reason_to_panic() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();

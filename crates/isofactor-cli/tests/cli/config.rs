@@ -106,7 +106,6 @@ fn the_command_line_wins_over_the_file_wherever_it_stands() {
 }
 
 #[test]
-#[ignore = "bug: --valid on the command line conflicts with holdout in the file, which it should win over"]
 fn validation_entries_on_the_command_line_win_over_a_share_in_the_file() {
     let folder = Folder::with_panel();
     folder.write("settings.toml", "rank = 2\niterations = 3\nholdout = 0.5\n");

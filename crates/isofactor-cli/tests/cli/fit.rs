@@ -273,7 +273,6 @@ fn slope_bounds_hold_for_the_link_that_is_learned() {
 }
 
 #[test]
-#[ignore = "bug: the start is not projected onto the bounds, and is kept where it has the best error"]
 fn slope_bounds_hold_for_the_iterate_that_is_kept() {
     let folder = Folder::with_panel();
     for options in [&["--iterations", "0"][..], &["--valid", "data.csv"]] {

@@ -177,7 +177,6 @@ fn panels_that_cannot_be_made_are_refused() {
 }
 
 #[test]
-#[ignore = "bug: the highest condition number is written in 309 digits"]
 fn the_bounds_of_a_condition_number_can_be_read() {
     let folder = Folder::new();
     let outcome = folder.run(&[&SMALL[..], &["--condition", "0.5"]].concat());
@@ -186,7 +185,6 @@ fn the_bounds_of_a_condition_number_can_be_read() {
 }
 
 #[test]
-#[ignore = "bug: no entries are taken for bad data of a fit, no rank and no rows for too high a rank"]
 fn a_panel_without_entries_or_rank_or_rows_is_a_wrong_setting() {
     let folder = Folder::new();
     folder.refused(&[&SMALL[..], &["--observed", "0"]].concat(), 2, &["observed"]);

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use crate::{
-    error::{ConfigError, DataError, Result},
+    error::{ConfigError, Result},
     observations::{Entry, Observations},
 };
 
@@ -34,7 +34,7 @@ pub fn hold_out(
         }
     }
     if validation.is_empty() {
-        return Err(DataError::NothingHeldOut { share }.into());
+        return Err(ConfigError::NothingHeldOut { share }.into());
     }
     let shape = observations.shape();
     Ok((Observations::try_new(shape, &training)?, Observations::try_new(shape, &validation)?))

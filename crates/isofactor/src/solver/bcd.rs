@@ -65,7 +65,7 @@ pub fn run(
     let mut best = Best::new(run.keep);
     let mut recent = VecDeque::from([state.value.total()]);
     let (row, mut flow) = watch.see(0, &state)?;
-    best.offer(&row, &state);
+    best.offer(problem, &row, &state);
     let mut iterations = 0;
     let stop = loop {
         if flow == Flow::Cancel {
@@ -86,12 +86,13 @@ pub fn run(
         };
         let row;
         (row, flow) = watch.see(iterations, &state)?;
-        best.offer(&row, &state);
+        best.offer(problem, &row, &state);
         if !moved || settled(problem, &mut recent, state.value.total(), run.tolerance) {
             break Stop::Converged;
         }
     };
-    let (state, kept) = best.take().unwrap_or((state, iterations));
+    let (mut state, kept) = best.take().unwrap_or((state, iterations));
+    problem.bring_inside(&mut state)?;
     Ok(Outcome { state, kept, iterations, stop })
 }
 
@@ -124,9 +125,9 @@ impl Best {
         Self { keep, held: None }
     }
 
-    fn offer(&mut self, row: &TraceRow, state: &State) {
+    fn offer(&mut self, problem: &Problem<'_>, row: &TraceRow, state: &State) {
         let Some(error) = row.validation_rmse.filter(|_| self.keep == Keep::Best) else { return };
-        if self.held.as_ref().is_none_or(|(least, ..)| error < *least) {
+        if problem.is_inside(state) && self.held.as_ref().is_none_or(|(least, ..)| error < *least) {
             self.held = Some((error, row.iteration, state.clone()));
         }
     }

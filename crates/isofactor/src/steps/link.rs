@@ -26,6 +26,26 @@ impl Problem<'_> {
         }
     }
 
+    /// Whether the link keeps to the slope bounds over its domain, if there are any.
+    pub fn is_inside(&self, state: &State) -> bool {
+        match (self.bounds, &state.link) {
+            (Some(bounds), Link::Learned(link)) => keeps_to(link, bounds),
+            _ => true,
+        }
+    }
+
+    /// Projects a link that ended outside its slope bounds: a start that was never moved, or one
+    /// whose domain has grown since its last step.
+    pub fn bring_inside(&mut self, state: &mut State) -> Result<()> {
+        if let (Some(bounds), Link::Learned(link), false) =
+            (self.bounds, state.link.clone(), self.is_inside(state))
+        {
+            let nearest = project_link(link, bounds, &mut self.active)?;
+            self.accept_link(state, nearest)?;
+        }
+        Ok(())
+    }
+
     /// `P_H(phi - eta G)`
     fn stepped_link(
         &mut self,
