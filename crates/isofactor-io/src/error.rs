@@ -39,7 +39,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Every value is marked missing.
-    #[error("{path}: every value is marked as missing, so there is nothing to learn from")]
+    #[error("{path}: there are no entries, every value is marked as missing")]
     AllMissing {
         /// The file.
         path: PathBuf,

@@ -101,16 +101,24 @@ fn check_paths(args: &FitArgs) -> Result<(), Failure> {
         let sentence = "only one of the data and --valid can be standard input";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    let read = [Some(&args.data), args.valid.as_ref(), args.truth.as_ref(), args.config.as_ref()];
-    let written = [&args.out, &args.trace, &args.report].into_iter().flatten();
-    let mut taken: Vec<PathBuf> = read.into_iter().flatten().map(|path| whole(path)).collect();
-    for path in written {
+    let read = [
+        ("the data", Some(&args.data)),
+        ("the file of --valid", args.valid.as_ref()),
+        ("the file of --truth", args.truth.as_ref()),
+        ("the file of --config", args.config.as_ref()),
+    ];
+    let written = [("--out", &args.out), ("--trace", &args.trace), ("--report", &args.report)];
+    let mut taken: Vec<(&str, PathBuf)> =
+        read.into_iter().filter_map(|(name, path)| Some((name, whole(path?)))).collect();
+    for (option, path) in written {
+        let Some(path) = path else { continue };
         let place = whole(path);
-        if taken.contains(&place) {
-            let sentence = format!("{} would be overwritten: choose another name", path.display());
+        if let Some((name, _)) = taken.iter().find(|(_, other)| *other == place) {
+            let path = path.display();
+            let sentence = format!("{option} {path} would overwrite {name}: choose another name");
             return Err(Failure::Usage(sentence));
         }
-        taken.push(place);
+        taken.push((option, place));
     }
     Ok(())
 }
@@ -178,7 +186,7 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
     }
     let path = Path::new(text);
     if !path.exists() {
-        return Err(Failure::Usage(format!(
+        return Err(Failure::Data(format!(
             "--start '{text}' is neither spectral nor random, and there is no such file"
         )));
     }

@@ -281,7 +281,8 @@ fn slope_bounds_hold_for_the_iterate_that_is_kept() {
         let json = folder.done(&["inspect", MODEL, "--json"]).json();
         for point in json["link_points"].as_array().unwrap() {
             let slope = point[2].as_f64().unwrap();
-            assert!((0.01 - 1e-6..=0.3 + 1e-6).contains(&slope), "{options:?}: {json}");
+            // Bounds are imposed at the nodes of the link's table; between two it may bulge.
+            assert!((0.01 - 1e-5..=0.3 + 1e-5).contains(&slope), "{options:?}: {json}");
         }
     }
 }
