@@ -59,9 +59,15 @@ impl Objective {
     }
 
     /// The objective, from a pass that was made with this link and these factors.
-    pub fn value(&self, factors: &Factors, link: &Link, evaluated: &Evaluated) -> ObjectiveValue {
+    pub fn value(
+        &self,
+        entries: &Entries<'_>,
+        factors: &Factors,
+        link: &Link,
+        evaluated: &Evaluated,
+    ) -> ObjectiveValue {
         ObjectiveValue {
-            data: self.weight(evaluated.residuals.len()) * evaluated.squares,
+            data: self.weight(entries.observations().len()) * evaluated.squares,
             balance: self.balance(factors),
             link: link.learned().map_or(0.0, |link| self.link_term(link)),
         }
@@ -78,15 +84,16 @@ impl Objective {
         self.link_penalty / 2.0 * linalg::dot(link.weights(), link.weights())
     }
 
-    /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`
+    /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`, from the pulls
+    /// `g_k phi'(x_k)`.
     pub fn factor_gradient(
         &self,
         entries: &Entries<'_>,
         factors: &Factors,
-        evaluated: &Evaluated,
+        pulls: &[f64],
     ) -> Factors {
-        let mut gradient = entries.pull(factors, evaluated);
-        let scale = -2.0 * self.weight(evaluated.residuals.len());
+        let mut gradient = entries.pull(factors, pulls);
+        let scale = -2.0 * self.weight(pulls.len());
         let imbalance = factors.imbalance();
         let rank = factors.rank();
         let lambda = self.balance_penalty;
@@ -95,19 +102,18 @@ impl Objective {
         gradient
     }
 
-    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`.
+    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from a pass that was made
+    /// for the moments of the residuals.
     pub fn link_gradient(
         &self,
         entries: &Entries<'_>,
-        scores: &[f64],
         evaluated: &Evaluated,
         link: &LearnedLink,
     ) -> Vec<f64> {
-        let space = link.space();
-        let residuals = &evaluated.residuals;
-        let moments: LinearMoments = entries.moments(space.grid(), scores, |k| residuals[k]);
-        let mut gradient = space.weighted_sum(&moments);
-        let scale = -2.0 * self.weight(residuals.len());
+        let zero = vec![0.0; link.space().dimension()];
+        let sum = evaluated.moments().map(|moments| link.space().weighted_sum(moments));
+        let mut gradient = sum.unwrap_or(zero);
+        let scale = -2.0 * self.weight(entries.observations().len());
         for (g, w) in gradient.iter_mut().zip(link.weights()) {
             *g = scale * *g + self.link_penalty * w;
         }

@@ -13,7 +13,7 @@ use crate::{
     linalg,
     link::{
         Link,
-        table::{Grid, Moments},
+        table::{Grid, LinearMoments, Moments},
     },
     observations::Observations,
 };
@@ -31,15 +31,40 @@ pub struct Entries<'a> {
     column_blocks: Vec<Range<usize>>,
 }
 
-/// What a pass with a link leaves behind for every entry.
+/// What the next step needs to know about every entry under a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The objective alone.
+    Nothing,
+    /// `g_k phi'(x_k)` of every entry, for a step of the factors.
+    Pulls,
+    /// The moments of the residuals, for a step of the link.
+    Moments,
+}
+
+/// What a pass with a link found.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluated {
-    /// `g_k = y_k - phi(x_k)`
-    pub residuals: Vec<f64>,
-    /// `phi'(x_k)`
-    pub slopes: Vec<f64>,
-    /// `sum_k g_k^2`
+    /// `sum_k g_k^2` with `g_k = y_k - phi(x_k)`
     pub squares: f64,
+    /// `g_k phi'(x_k)`, if they were asked for.
+    pulls: Option<Vec<f64>>,
+    /// Moments of the residuals over the link's table, if they were asked for.
+    moments: Option<LinearMoments>,
+    /// Room for pulls while there are none.
+    room: Vec<f64>,
+}
+
+impl Evaluated {
+    /// `g_k phi'(x_k)`, if the pass was made for them.
+    pub fn pulls(&self) -> Option<&[f64]> {
+        self.pulls.as_deref()
+    }
+
+    /// Moments of the residuals, if the pass was made for them.
+    pub(crate) fn moments(&self) -> Option<&LinearMoments> {
+        self.moments.as_ref()
+    }
 }
 
 impl<'a> Entries<'a> {
@@ -81,12 +106,15 @@ impl<'a> Entries<'a> {
             .fold(0.0, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
     }
 
-    /// Residuals and slopes of every entry under a link.
-    pub fn evaluate(&self, scores: &[f64], link: &Link, evaluated: &mut Evaluated) {
+    /// Passes over the scores with a link, for what the next step needs.
+    pub fn evaluate(&self, scores: &[f64], link: &Link, need: Need, evaluated: &mut Evaluated) {
         match link {
-            Link::Known(link) => self.evaluate_with(scores, |x| link.value_and_slope(x), evaluated),
+            Link::Known(link) => {
+                self.evaluate_with(scores, |x| link.value_and_slope(x), None, need, evaluated);
+            }
             Link::Learned(link) => {
-                self.evaluate_with(scores, |x| link.value_and_slope(x), evaluated);
+                let grid = Some(link.space().grid());
+                self.evaluate_with(scores, |x| link.value_and_slope(x), grid, need, evaluated);
             }
         }
     }
@@ -95,42 +123,104 @@ impl<'a> Entries<'a> {
         &self,
         scores: &[f64],
         link: impl Fn(f64) -> (f64, f64) + Sync,
+        grid: Option<Grid>,
+        need: Need,
         evaluated: &mut Evaluated,
     ) {
-        let values = self.observations.values();
-        evaluated.residuals.resize(scores.len(), 0.0);
-        evaluated.slopes.resize(scores.len(), 0.0);
-        let outputs =
-            evaluated.residuals.par_chunks_mut(BLOCK).zip(evaluated.slopes.par_chunks_mut(BLOCK));
-        let inputs = scores.par_chunks(BLOCK).zip(values.par_chunks(BLOCK));
-        let squares: Vec<f64> = outputs
-            .zip(inputs)
-            .map(|((residuals, slopes), (scores, values))| {
+        if let Some(pulls) = evaluated.pulls.take() {
+            evaluated.room = pulls;
+        }
+        evaluated.moments = None;
+        match (need, grid) {
+            (Need::Pulls, _) => {
+                let mut pulls = std::mem::take(&mut evaluated.room);
+                evaluated.squares = self.pulls_with(scores, link, &mut pulls);
+                evaluated.pulls = Some(pulls);
+            }
+            (Need::Moments, Some(grid)) => {
+                let (squares, moments) = self.moments_with(scores, link, grid);
+                evaluated.squares = squares;
+                evaluated.moments = Some(moments);
+            }
+            // A known link has no step of its own.
+            (Need::Moments, None) | (Need::Nothing, _) => {
+                let values = self.observations.values();
+                let squares: Vec<f64> = (scores.par_chunks(BLOCK).zip(values.par_chunks(BLOCK)))
+                    .map(|(scores, values)| {
+                        let pairs = scores.iter().zip(values);
+                        pairs.map(|(&x, y)| (y - link(x).0).powi(2)).sum()
+                    })
+                    .collect();
+                evaluated.squares = squares.into_iter().sum();
+            }
+        }
+    }
+
+    /// Writes `g_k phi'(x_k)` and returns `sum_k g_k^2`.
+    fn pulls_with(
+        &self,
+        scores: &[f64],
+        link: impl Fn(f64) -> (f64, f64) + Sync,
+        pulls: &mut Vec<f64>,
+    ) -> f64 {
+        pulls.resize(scores.len(), 0.0);
+        let inputs = scores.par_chunks(BLOCK).zip(self.observations.values().par_chunks(BLOCK));
+        let squares: Vec<f64> = (pulls.par_chunks_mut(BLOCK).zip(inputs))
+            .map(|(pulls, (scores, values))| {
                 let mut squares = 0.0;
-                for k in 0..scores.len() {
-                    let (fitted, slope) = link(scores[k]);
-                    let residual = values[k] - fitted;
-                    residuals[k] = residual;
-                    slopes[k] = slope;
+                for ((pull, &x), y) in pulls.iter_mut().zip(scores).zip(values) {
+                    let (fitted, slope) = link(x);
+                    let residual = y - fitted;
+                    *pull = residual * slope;
                     squares += residual * residual;
                 }
                 squares
             })
             .collect();
-        evaluated.squares = squares.into_iter().sum();
+        squares.into_iter().sum()
     }
 
-    /// `sum_k w_k (A_k + A_k') Z` with `w_k = g_k phi'(x_k)`: for each row the sum of `w_k v_t`
-    /// over its entries, for each column the sum of `w_k u_i`.
-    pub fn pull(&self, factors: &Factors, evaluated: &Evaluated) -> Factors {
-        let weight = |k: usize| evaluated.residuals[k] * evaluated.slopes[k];
+    /// `sum_k g_k^2` and the moments of the residuals.
+    fn moments_with(
+        &self,
+        scores: &[f64],
+        link: impl Fn(f64) -> (f64, f64) + Sync,
+        grid: Grid,
+    ) -> (f64, LinearMoments) {
+        let values = self.observations.values();
+        let size = table_block(scores.len());
+        let parts: Vec<(f64, LinearMoments)> =
+            (scores.par_chunks(size).zip(values.par_chunks(size)))
+                .map(|(scores, values)| {
+                    let mut moments = Moments::zero(grid);
+                    let mut squares = 0.0;
+                    for (&x, y) in scores.iter().zip(values) {
+                        let residual = y - link(x).0;
+                        squares += residual * residual;
+                        moments.add(x, residual);
+                    }
+                    (squares, moments)
+                })
+                .collect();
+        let mut sum = (0.0, Moments::zero(grid));
+        for (squares, moments) in parts {
+            sum.0 += squares;
+            sum.1.merge(&moments);
+        }
+        sum
+    }
+
+    /// `sum_k w_k (A_k + A_k') Z` with the pulls `w_k = g_k phi'(x_k)`: for each row the sum of
+    /// `w_k v_t` over its entries, for each column the sum of `w_k u_i`.
+    pub fn pull(&self, factors: &Factors, pulls: &[f64]) -> Factors {
         let mut pull = Factors::zeros(factors.shape(), factors.rank());
         let rank = factors.rank();
         over_blocks(&self.row_blocks, rank, pull.rows_mut()).for_each(|(rows, out)| {
             for (row, out) in rows.zip(out.chunks_exact_mut(rank)) {
                 let entries = self.observations.row(row);
-                for (k, &column) in (entries.first..).zip(entries.columns) {
-                    linalg::add_scaled(out, weight(k), factors.column(column as usize));
+                let pulls = &pulls[entries.first..];
+                for (&pull, &column) in pulls.iter().zip(entries.columns) {
+                    linalg::add_scaled(out, pull, factors.column(column as usize));
                 }
             }
         });
@@ -138,7 +228,7 @@ impl<'a> Entries<'a> {
             for (column, out) in columns.zip(out.chunks_exact_mut(rank)) {
                 let entries = self.observations.column(column);
                 for (&row, &k) in entries.rows.iter().zip(entries.entries) {
-                    linalg::add_scaled(out, weight(k as usize), factors.row(row as usize));
+                    linalg::add_scaled(out, pulls[k as usize], factors.row(row as usize));
                 }
             }
         });
@@ -152,7 +242,7 @@ impl<'a> Entries<'a> {
         scores: &[f64],
         weight: impl Fn(usize) -> f64 + Sync,
     ) -> Moments<P> {
-        let size = scores.len().div_ceil(MOST_TABLES).max(BLOCK);
+        let size = table_block(scores.len());
         let parts: Vec<Moments<P>> = scores
             .par_chunks(size)
             .enumerate()
@@ -192,6 +282,11 @@ impl<'a> Entries<'a> {
             .collect();
         work.into_par_iter()
     }
+}
+
+/// How many scores share a table of moments.
+fn table_block(scores: usize) -> usize {
+    scores.div_ceil(MOST_TABLES).max(BLOCK)
 }
 
 /// Blocks of rows (or columns), each with its share of their factors.

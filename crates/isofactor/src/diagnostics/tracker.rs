@@ -8,7 +8,7 @@ use crate::{
     link::{LearnedLink, Link, LinkSpace},
     monitor::TruthRow,
     objective::ObjectiveValue,
-    passes::Evaluated,
+    passes::{Evaluated, Need},
     steps::{Problem, State},
 };
 
@@ -118,6 +118,6 @@ impl<'a> Tracker<'a> {
 fn objective_with(problem: &Problem<'_>, state: &State, link: LearnedLink) -> ObjectiveValue {
     let link = Link::Learned(link);
     let mut evaluated = Evaluated::default();
-    problem.entries.evaluate(&state.scores, &link, &mut evaluated);
-    problem.objective.value(&state.factors, &link, &evaluated)
+    problem.entries.evaluate(&state.scores, &link, Need::Nothing, &mut evaluated);
+    problem.objective.value(&problem.entries, &state.factors, &link, &evaluated)
 }

@@ -27,11 +27,13 @@ const HERMITE: [[f64; ORDER]; ORDER] = [
 pub(crate) struct Grid {
     half_width: f64,
     intervals: usize,
+    /// Intervals per unit of the score: divisions are too slow for every entry.
+    density: f64,
 }
 
 impl Grid {
     pub fn new(half_width: f64, intervals: usize) -> Self {
-        Self { half_width, intervals }
+        Self { half_width, intervals, density: intervals as f64 / (2.0 * half_width) }
     }
 
     pub fn half_width(&self) -> f64 {
@@ -58,8 +60,7 @@ impl Grid {
     /// The interval of a score inside the grid, and where in it (0 to 1) the score lies.
     #[inline]
     pub fn locate(&self, x: f64) -> (usize, f64) {
-        let scale = self.intervals as f64 / (2.0 * self.half_width);
-        let position = (x + self.half_width) * scale;
+        let position = (x + self.half_width) * self.density;
         let interval = (position as usize).min(self.intervals - 1);
         (interval, position - interval as f64)
     }
@@ -94,7 +95,7 @@ impl Table {
         let [a0, a1, a2, a3, a4, a5] = self.pieces[interval];
         let value = a0 + t * (a1 + t * (a2 + t * (a3 + t * (a4 + t * a5))));
         let slope = a1 + t * (2.0 * a2 + t * (3.0 * a3 + t * (4.0 * a4 + t * 5.0 * a5)));
-        let slope = slope / self.grid.spacing();
+        let slope = slope * self.grid.density;
         (value + slope * (x - inside), slope)
     }
 }

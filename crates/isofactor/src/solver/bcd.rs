@@ -16,6 +16,8 @@ use super::Stop;
 use crate::{
     config::{Keep, Order},
     error::Result,
+    factors::Factors,
+    link::Link,
     monitor::{Flow, TraceRow},
     steps::{Problem, State, StepLength},
 };
@@ -91,7 +93,11 @@ pub fn run(
             break Stop::Converged;
         }
     };
-    let (mut state, kept) = best.take().unwrap_or((state, iterations));
+    let mut kept = iterations;
+    if let Some((_, iteration, factors, link)) = best.held {
+        state = problem.state(factors, link)?;
+        kept = iteration;
+    }
     problem.bring_inside(&mut state)?;
     Ok(Outcome { state, kept, iterations, stop })
 }
@@ -117,7 +123,7 @@ fn settled(
 /// The iterate with the smallest validation error so far, if that is the one to keep.
 struct Best {
     keep: Keep,
-    held: Option<(f64, usize, State)>,
+    held: Option<(f64, usize, Factors, Link)>,
 }
 
 impl Best {
@@ -128,11 +134,8 @@ impl Best {
     fn offer(&mut self, problem: &Problem<'_>, row: &TraceRow, state: &State) {
         let Some(error) = row.validation_rmse.filter(|_| self.keep == Keep::Best) else { return };
         if problem.is_inside(state) && self.held.as_ref().is_none_or(|(least, ..)| error < *least) {
-            self.held = Some((error, row.iteration, state.clone()));
+            let (factors, link) = (state.factors.clone(), state.link.clone());
+            self.held = Some((error, row.iteration, factors, link));
         }
-    }
-
-    fn take(self) -> Option<(State, usize)> {
-        self.held.map(|(_, iteration, state)| (state, iteration))
     }
 }

@@ -1,17 +1,22 @@
 //! The factor step: `Z <- P_C(Z - zeta grad_Z L(phi, Z))`.
 
 use super::{MOST_HALVINGS, Problem, State, StepLength, WILD, project::project_factors};
-use crate::{error::Result, factors::Factors};
+use crate::{error::Result, factors::Factors, link::Link, passes::Need};
 
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.
     pub fn step_factors(&mut self, state: &mut State) -> Result<bool> {
-        let gradient =
-            self.objective.factor_gradient(&self.entries, &state.factors, &state.evaluated);
+        if state.evaluated.pulls().is_none() {
+            self.evaluate(state, Need::Pulls)?;
+        }
+        let pulls = state.evaluated.pulls().unwrap_or_default();
+        let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pulls);
         match self.factor_step {
             StepLength::Fixed(step) => {
-                let factors = self.stepped(&state.factors, step, &gradient);
-                *state = self.state(factors, state.link.clone())?;
+                state.factors = self.stepped(&state.factors, step, &gradient);
+                let largest = self.entries.scores(&state.factors, &mut state.scores);
+                state.link = self.covering(state.link.clone(), largest)?;
+                self.evaluate(state, after_factors(&state.link))?;
                 Ok(true)
             }
             StepLength::Backtracking { last } => self.search_factors(state, &gradient, last),
@@ -41,34 +46,50 @@ impl Problem<'_> {
         let mut step = first;
         for _ in 0..MOST_HALVINGS {
             let factors = self.stepped(&state.factors, step, gradient);
-            if let Some(trial) = self.trial(factors, state)? {
-                let moved = trial.factors.moved(-1.0, &state.factors);
-                let distance = moved.inner(&moved);
-                let promised = gradient.inner(&moved) + distance / (2.0 * step);
-                let (before, after) = (state.value.total(), trial.value.total());
-                if after <= before && after <= before + promised {
-                    // A step that changes nothing says nothing about the next one's length.
-                    if distance.sqrt() * length > 1e-14 * before {
-                        self.factor_step = StepLength::Backtracking { last: Some(step) };
-                    }
-                    *state = trial;
-                    return Ok(distance > 0.0);
+            let moved = factors.moved(-1.0, &state.factors);
+            let distance = moved.inner(&moved);
+            let promised = gradient.inner(&moved) + distance / (2.0 * step);
+            let before = state.value.total();
+            if self.try_factors(state, factors, before + promised.min(0.0))? {
+                // A step that changes nothing says nothing about the next one's length.
+                if distance.sqrt() * length > 1e-14 * before {
+                    self.factor_step = StepLength::Backtracking { last: Some(step) };
                 }
+                return Ok(distance > 0.0);
             }
             step /= 2.0;
         }
         Ok(false)
     }
 
-    /// The state at trial factors; none when they fling the scores out of all proportion.
-    fn trial(&self, factors: Factors, from: &State) -> Result<Option<State>> {
-        let mut scores = Vec::new();
+    /// Takes the factors if they bring the objective down to `allowed`; not if they fling the
+    /// scores out of all proportion.
+    fn try_factors(&mut self, state: &mut State, factors: Factors, allowed: f64) -> Result<bool> {
+        let (mut scores, mut evaluated) = std::mem::take(&mut self.spare);
         let largest = self.entries.scores(&factors, &mut scores);
-        let reach = from.link.learned().map_or(f64::INFINITY, |l| WILD * l.space().half_width());
+        let reach = state.link.learned().map_or(f64::INFINITY, |l| WILD * l.space().half_width());
         if !largest.is_finite() || largest > reach {
-            return Ok(None);
+            self.spare = (scores, evaluated);
+            return Ok(false);
         }
-        let link = self.covering(from.link.clone(), largest)?;
-        Ok(self.with_scores(factors, link, scores).ok())
+        let link = self.covering(state.link.clone(), largest)?;
+        self.entries.evaluate(&scores, &link, after_factors(&link), &mut evaluated);
+        let value = self.objective.value(&self.entries, &factors, &link, &evaluated);
+        let good = value.total() <= allowed;
+        if good {
+            (state.factors, state.link, state.value) = (factors, link, value);
+            std::mem::swap(&mut state.scores, &mut scores);
+            std::mem::swap(&mut state.evaluated, &mut evaluated);
+        }
+        self.spare = (scores, evaluated);
+        Ok(good)
+    }
+}
+
+/// What follows a step of the factors: a step of the link, if it is learned.
+fn after_factors(link: &Link) -> Need {
+    match link {
+        Link::Known(_) => Need::Pulls,
+        Link::Learned(_) => Need::Moments,
     }
 }

@@ -8,18 +8,21 @@ use crate::{
     error::Result,
     linalg,
     link::{Kernel, LearnedLink, Link, SlopeBounds},
+    passes::Need,
 };
 
 impl Problem<'_> {
     /// Moves the link, if it is learned. False when no step of any length lowers the objective.
     pub fn step_link(&mut self, state: &mut State) -> Result<bool> {
         let Link::Learned(link) = state.link.clone() else { return Ok(true) };
-        let gradient =
-            self.objective.link_gradient(&self.entries, &state.scores, &state.evaluated, &link);
+        if state.evaluated.moments().is_none() {
+            self.evaluate(state, Need::Moments)?;
+        }
+        let gradient = self.objective.link_gradient(&self.entries, &state.evaluated, &link);
         match self.link_step {
             StepLength::Fixed(step) => {
-                let moved = self.stepped_link(&link, step, &gradient)?;
-                self.accept_link(state, moved)?;
+                state.link = Link::Learned(self.stepped_link(&link, step, &gradient)?);
+                self.evaluate(state, Need::Pulls)?;
                 Ok(true)
             }
             StepLength::Backtracking { last } => self.search_link(state, &link, &gradient, last),
@@ -40,8 +43,8 @@ impl Problem<'_> {
         if let (Some(bounds), Link::Learned(link), false) =
             (self.bounds, state.link.clone(), self.is_inside(state))
         {
-            let nearest = project_link(link, bounds, &mut self.active)?;
-            self.accept_link(state, nearest)?;
+            state.link = Link::Learned(project_link(link, bounds, &mut self.active)?);
+            self.evaluate(state, Need::Nothing)?;
         }
         Ok(())
     }
@@ -62,12 +65,6 @@ impl Problem<'_> {
         }
     }
 
-    fn accept_link(&mut self, state: &mut State, link: LearnedLink) -> Result<()> {
-        let scores = std::mem::take(&mut state.scores);
-        *state = self.with_scores(state.factors.clone(), Link::Learned(link), scores)?;
-        Ok(())
-    }
-
     fn search_link(
         &mut self,
         state: &mut State,
@@ -75,6 +72,9 @@ impl Problem<'_> {
         gradient: &[f64],
         last: Option<f64>,
     ) -> Result<bool> {
+        if let Some(bounds) = self.bounds.filter(|&bounds| !keeps_to(link, bounds)) {
+            return self.enter(state, link, bounds);
+        }
         let observed = state.scores.len();
         // The Hessian is at most 2s M B_K + alpha, so a step this long always decreases enough.
         let safe = 1.0
@@ -82,29 +82,33 @@ impl Problem<'_> {
                 + self.objective.link_penalty);
         let mut step = last.map_or(safe, |step| 2.0 * step);
         let before = state.value.total();
-        if let Some(bounds) = self.bounds.filter(|&bounds| !keeps_to(link, bounds)) {
-            return self.enter(state, link, bounds);
-        }
         for _ in 0..MOST_HALVINGS {
             let moved = self.stepped_link(link, step, gradient)?;
-            let mut trial = state.clone();
-            self.accept_link(&mut trial, moved)?;
-            let difference: Vec<f64> = trial
-                .link
-                .learned()
-                .map(|l| l.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect())
-                .unwrap_or_default();
+            let difference: Vec<f64> =
+                moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
             let distance = linalg::dot(&difference, &difference);
             let promised = linalg::dot(gradient, &difference) + distance / (2.0 * step);
-            let after = trial.value.total();
-            if after <= before && after <= before + promised {
+            if self.try_link(state, moved, before + promised.min(0.0)) {
                 self.link_step = StepLength::Backtracking { last: Some(step) };
-                *state = trial;
                 return Ok(distance > 0.0);
             }
             step /= 2.0;
         }
         Ok(false)
+    }
+
+    /// Takes the link if it brings the objective down to `allowed`.
+    fn try_link(&mut self, state: &mut State, link: LearnedLink, allowed: f64) -> bool {
+        let link = Link::Learned(link);
+        let evaluated = &mut self.spare.1;
+        self.entries.evaluate(&state.scores, &link, Need::Pulls, evaluated);
+        let value = self.objective.value(&self.entries, &state.factors, &link, evaluated);
+        let good = value.total() <= allowed;
+        if good {
+            (state.link, state.value) = (link, value);
+            std::mem::swap(&mut state.evaluated, evaluated);
+        }
+        good
     }
 
     /// From outside the bounds, at the start or when the domain has grown, getting inside comes
@@ -119,7 +123,8 @@ impl Problem<'_> {
         let values = self.entries.observations().values();
         let best =
             self.objective.best_link(&self.entries, &state.scores, values, space, Some(bounds))?;
-        self.accept_link(state, LearnedLink::new(space.clone(), best))?;
+        state.link = Link::Learned(LearnedLink::new(space.clone(), best));
+        self.evaluate(state, Need::Pulls)?;
         Ok(true)
     }
 }

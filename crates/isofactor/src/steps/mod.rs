@@ -11,7 +11,7 @@ use crate::{
     factors::Factors,
     link::{LearnedLink, Link, LinkSpace, SlopeBounds, monotone::ActiveBounds},
     objective::{Objective, ObjectiveValue},
-    passes::{Entries, Evaluated},
+    passes::{Entries, Evaluated, Need},
 };
 
 /// Factors and link, with everything about them that the entries say.
@@ -23,7 +23,7 @@ pub struct State {
     pub link: Link,
     /// `x_k`
     pub scores: Vec<f64>,
-    /// Residuals and slopes under the link.
+    /// What the last pass with the link found.
     pub evaluated: Evaluated,
     /// The objective.
     pub value: ObjectiveValue,
@@ -68,6 +68,8 @@ pub struct Problem<'a> {
     pub link_step: StepLength,
     active: ActiveBounds,
     iteration: usize,
+    /// Room for the scores and the pass of a trial, kept because entries are many.
+    spare: (Vec<f64>, Evaluated),
 }
 
 impl<'a> Problem<'a> {
@@ -80,8 +82,17 @@ impl<'a> Problem<'a> {
         factor_step: StepLength,
         link_step: StepLength,
     ) -> Self {
-        let active = ActiveBounds::default();
-        Self { entries, objective, radius, bounds, factor_step, link_step, active, iteration: 0 }
+        Self {
+            entries,
+            objective,
+            radius,
+            bounds,
+            factor_step,
+            link_step,
+            active: ActiveBounds::default(),
+            iteration: 0,
+            spare: Default::default(),
+        }
     }
 
     /// Tells the problem which iteration it is in, for its error messages.
@@ -91,21 +102,26 @@ impl<'a> Problem<'a> {
 
     /// The state at given factors and link.
     pub fn state(&self, factors: Factors, link: Link) -> Result<State> {
-        let mut scores = Vec::new();
-        let largest = self.entries.scores(&factors, &mut scores);
-        let link = self.covering(link, largest)?;
-        self.with_scores(factors, link, scores)
+        let mut state = State {
+            factors,
+            link,
+            scores: Vec::new(),
+            evaluated: Evaluated::default(),
+            value: ObjectiveValue::default(),
+        };
+        let largest = self.entries.scores(&state.factors, &mut state.scores);
+        state.link = self.covering(state.link, largest)?;
+        self.evaluate(&mut state, Need::Pulls)?;
+        Ok(state)
     }
 
-    /// The state with another link and the same scores.
-    fn with_scores(&self, factors: Factors, link: Link, scores: Vec<f64>) -> Result<State> {
-        let mut evaluated = Evaluated::default();
-        self.entries.evaluate(&scores, &link, &mut evaluated);
-        let value = self.objective.value(&factors, &link, &evaluated);
-        if !value.total().is_finite() {
-            return Err(self.diverged(value.total()).into());
-        }
-        Ok(State { factors, link, scores, evaluated, value })
+    /// Passes over the scores of a state with its link.
+    fn evaluate(&self, state: &mut State, need: Need) -> Result<()> {
+        self.entries.evaluate(&state.scores, &state.link, need, &mut state.evaluated);
+        state.value =
+            self.objective.value(&self.entries, &state.factors, &state.link, &state.evaluated);
+        let objective = state.value.total();
+        if objective.is_finite() { Ok(()) } else { Err(self.diverged(objective).into()) }
     }
 
     /// The link on a domain that covers scores up to `largest`.

@@ -7,7 +7,7 @@ use isofactor::{
     config::LossScale,
     link::{LearnedLink, LinkSpace},
     objective::{Objective, ObjectiveValue},
-    passes::{Entries, Evaluated},
+    passes::{Entries, Evaluated, Need},
 };
 
 /// Numbers between -1 and 1 that look random.
@@ -64,6 +64,9 @@ pub fn objective(loss: LossScale) -> Objective {
 /// Scores, residuals and objective at a point.
 pub struct Point {
     pub scores: Vec<f64>,
+    /// From a pass made for pulls.
+    pub pulls: Vec<f64>,
+    /// From a pass made for moments.
     pub evaluated: Evaluated,
     pub value: ObjectiveValue,
 }
@@ -72,9 +75,11 @@ pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link
     let mut scores = Vec::new();
     entries.scores(z, &mut scores);
     let mut evaluated = Evaluated::default();
-    entries.evaluate(&scores, link, &mut evaluated);
-    let value = objective.value(z, link, &evaluated);
-    Point { scores, evaluated, value }
+    entries.evaluate(&scores, link, Need::Pulls, &mut evaluated);
+    let pulls = evaluated.pulls().unwrap().to_vec();
+    entries.evaluate(&scores, link, Need::Moments, &mut evaluated);
+    let value = objective.value(entries, z, link, &evaluated);
+    Point { scores, pulls, evaluated, value }
 }
 
 /// The link moved along a direction in coordinates.
