@@ -136,7 +136,7 @@ pub struct FitArgs {
     pub config: Option<PathBuf>,
 
     /// Factors per row and column.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = rank)]
     pub rank: usize,
     /// learned, identity, sigmoid, tanh, probit, softplus, exponential, cubic, or a CSV file of
     /// knots (score, value).
@@ -197,7 +197,7 @@ pub struct BcdArgs {
     #[arg(long, default_value = "auto")]
     pub bandwidth: Bandwidth,
     /// Weight of the link's squared norm (alpha).
-    #[arg(long, default_value_t = 1e-3)]
+    #[arg(long, default_value = "1e-3")]
     pub link_penalty: f64,
     /// Weight of the imbalance of the factors (lambda).
     #[arg(long, default_value_t = 0.5)]
@@ -212,7 +212,7 @@ pub struct BcdArgs {
     #[arg(long, default_value_t = 500)]
     pub iterations: usize,
     /// With backtracking, stop when ten iterations lower the objective by less than this share.
-    #[arg(long, default_value_t = 1e-7)]
+    #[arg(long, default_value = "1e-7")]
     pub tolerance: f64,
     /// factors-first (main text) or link-first (appendix B).
     #[arg(long, default_value = "factors-first")]
@@ -279,4 +279,9 @@ pub struct InspectArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+/// A number of factors; choosing it is not the program's to do yet.
+fn rank(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a whole number is needed".to_owned())
 }

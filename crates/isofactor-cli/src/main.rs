@@ -5,6 +5,7 @@ mod commands;
 mod config_file;
 mod failure;
 mod page;
+mod paths;
 mod progress;
 mod summary;
 mod text;

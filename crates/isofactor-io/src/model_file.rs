@@ -20,6 +20,7 @@ use std::{
 use isofactor::{
     Factors, FittedModel, Kernel, KnownLink, Link,
     baseline::Baseline,
+    diagnostics::Standing,
     link::{LearnedLink, LinkSpace},
     model::Provenance,
     theory::Constants,
@@ -66,6 +67,7 @@ struct Header {
     link: StoredLink,
     provenance: Provenance,
     constants: Option<Constants>,
+    standing: Option<Standing>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -126,6 +128,7 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
         link,
         provenance: model.provenance.clone(),
         constants: model.constants,
+        standing: model.standing,
     };
     let header = serde_json::to_string(&header).map_err(|e| e.to_string())?;
     let metadata = HashMap::from([(KEY.to_owned(), header)]);
@@ -208,18 +211,16 @@ impl Decoder<'_> {
             rows: deviations("row_deviations", &rows)?,
             columns: deviations("column_deviations", &columns)?,
         };
-        let link = self.link(header.link)?;
-        let (provenance, constants) = (header.provenance, header.constants);
-        let model = FittedModel { factors, link, baseline, provenance, constants };
+        let link = self.link(&header.link)?;
+        let Header { provenance, constants, standing, .. } = header;
+        let model = FittedModel { factors, link, baseline, provenance, constants, standing };
         Ok(LabelledModel { model, rows, columns })
     }
 
-    fn link(&self, stored: StoredLink) -> Result<Link> {
-        let StoredLink::Learned { kernel, half_width } = stored else {
-            return match stored {
-                StoredLink::Known(link) => Ok(Link::Known(link)),
-                StoredLink::Learned { .. } => Err(self.damaged("its link")),
-            };
+    fn link(&self, stored: &StoredLink) -> Result<Link> {
+        let (kernel, half_width) = match stored {
+            StoredLink::Known(link) => return Ok(Link::Known(link.clone())),
+            StoredLink::Learned { kernel, half_width } => (kernel, *half_width),
         };
         let kernel = Kernel::try_new(kernel.family, kernel.bandwidth)
             .map_err(|e| self.damaged(&e.to_string()))?;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use isofactor::{
-    ConfigError, Entry, Factors, KnownLink, Observations, Result, Shape, Truth,
+    ConfigError, DataError, Entry, Factors, KnownLink, Observations, Result, Shape, Truth,
     init::random_factors,
 };
 use rand::{Rng, RngExt, SeedableRng, seq::index};
@@ -65,6 +65,9 @@ pub struct Noise {
     /// Its standard deviation (`sigma`); 0 for none.
     pub deviation: f64,
 }
+
+/// The most factors, and the most entries, that a panel may have.
+const MOST_NUMBERS: usize = 1_000_000_000;
 
 /// What panel to make.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +131,14 @@ impl MadePanel {
         if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
             return Err(ConfigError::NotPositive { field, got: 0.0 }.into());
         }
+        let numbers = (rows.saturating_add(columns)).saturating_mul(self.rank);
+        let cells = rows.saturating_mul(columns);
+        let seen = if self.observed == Observed::All { cells } else { observed };
+        for (what, count) in [("factors", numbers), ("observed entries", seen)] {
+            if count > MOST_NUMBERS {
+                return Err(DataError::TooMany { what, count, limit: MOST_NUMBERS }.into());
+            }
+        }
         if self.rank > rows.min(columns) {
             return Err(ConfigError::RankAboveShape { rank: self.rank, rows, columns }.into());
         }
@@ -142,7 +153,6 @@ impl MadePanel {
         if !(deviation >= 0.0 && deviation.is_finite()) {
             return Err(ConfigError::Negative { field: "noise", got: deviation }.into());
         }
-        let cells = rows.saturating_mul(columns);
         if let Observed::Distinct(count) = self.observed
             && count > cells
         {
@@ -164,11 +174,11 @@ impl MadePanel {
         Ok(Factors::from_vecs(self.rank, rows, columns).unwrap_or(directions))
     }
 
-    /// `sigma_j`, from `kappa` to 1 times what makes the mean square of the scores right.
+    /// `sigma_j`, from 1 down to `1/kappa` times what makes the mean square of the scores right.
     fn singular_values(&self) -> Vec<f64> {
         let last = (self.rank - 1).max(1) as f64;
         let shape: Vec<f64> =
-            (0..self.rank).map(|j| self.condition.powf(1.0 - j as f64 / last)).collect();
+            (0..self.rank).map(|j| self.condition.powf(-(j as f64) / last)).collect();
         let cells = (self.shape.rows * self.shape.columns) as f64;
         let unit = self.spread * (cells / shape.iter().map(|s| s * s).sum::<f64>()).sqrt();
         shape.into_iter().map(|s| s * unit).collect()

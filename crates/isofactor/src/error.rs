@@ -2,6 +2,16 @@
 
 use thiserror::Error;
 
+/// A number as a sentence shows it: without hundreds of zeros.
+fn shown(number: &f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || (1e-5..1e12).contains(&size) || !size.is_finite() {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
+}
+
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -101,7 +111,7 @@ pub enum DataError {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ConfigError {
     /// A number that must be above zero is not.
-    #[error("{field} must be positive, got {got}")]
+    #[error("{field} must be positive, got {}", shown(got))]
     NotPositive {
         /// Name of the setting.
         field: &'static str,
@@ -109,7 +119,7 @@ pub enum ConfigError {
         got: f64,
     },
     /// A number that must not be below zero is, or is not finite.
-    #[error("{field} must be zero or positive, got {got}")]
+    #[error("{field} must be zero or positive, got {}", shown(got))]
     Negative {
         /// Name of the setting.
         field: &'static str,
@@ -117,7 +127,7 @@ pub enum ConfigError {
         got: f64,
     },
     /// A number lies outside its range.
-    #[error("{field} must be between {low} and {high}, got {got}")]
+    #[error("{field} must be between {} and {}, got {}", shown(low), shown(high), shown(got))]
     OutOfRange {
         /// Name of the setting.
         field: &'static str,
@@ -142,7 +152,11 @@ pub enum ConfigError {
         columns: usize,
     },
     /// Slope bounds in the wrong order.
-    #[error("the slope bounds of monotone must satisfy 0 <= low < high, got {low},{high}")]
+    #[error(
+        "the slope bounds of monotone must satisfy 0 <= low < high, got {},{}",
+        shown(low),
+        shown(high)
+    )]
     SlopeBounds {
         /// Lower bound of the slope.
         low: f64,
@@ -158,7 +172,7 @@ pub enum ConfigError {
         second: &'static str,
     },
     /// A number is below what it may be.
-    #[error("{field} must be at least {low}, got {got}")]
+    #[error("{field} must be at least {low}, got {}", shown(got))]
     TooSmall {
         /// Name of the setting.
         field: &'static str,
@@ -198,9 +212,14 @@ pub enum ConfigError {
 /// Facts about a computation that failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NumericalError {
+    /// The objective is not finite before any step was made.
+    #[error(
+        "the objective is not finite at the start: the values, the start or the link are too large or too small; rescale them"
+    )]
+    BadStart,
     /// The iterates left every bound.
     #[error(
-        "the fit diverged at iteration {iteration} (the objective is {objective}): use smaller steps, or the step rule 'backtracking'"
+        "the fit diverged at iteration {iteration} (the objective is {objective:.3e}): use smaller steps, or the step rule 'backtracking'"
     )]
     Diverged {
         /// The iteration at which it was noticed.
@@ -210,10 +229,12 @@ pub enum NumericalError {
     },
     /// The bandwidth is so small against the domain that no basis of reasonable size spans it.
     #[error(
-        "scores reach {half_width:.4} but the bandwidth is {bandwidth}: the link would need more than {limit} basis functions; use a larger bandwidth, smaller steps, or project the factors"
+        "the link's domain reaches {} on either side but its bandwidth is {}: it would need more than {limit} basis functions; use a larger bandwidth, smaller steps, or project the factors",
+        shown(half_width),
+        shown(bandwidth)
     )]
     DomainTooWide {
-        /// Largest score in absolute value.
+        /// How far the domain reaches on either side: beyond the largest score, to leave it room.
         half_width: f64,
         /// The kernel's bandwidth.
         bandwidth: f64,
@@ -232,7 +253,9 @@ pub enum NumericalError {
     },
     /// The quadratic program of the slope bounds has no solution in the link's space.
     #[error(
-        "no link in the kernel's space keeps its slope between {low} and {high} over the domain: widen the slope bounds, or use a smaller bandwidth"
+        "no link was found in the kernel's space that keeps its slope between {} and {} over the domain: widen the slope bounds, or use a smaller bandwidth",
+        shown(low),
+        shown(high)
     )]
     SlopesInfeasible {
         /// Lower bound of the slope.
@@ -242,7 +265,7 @@ pub enum NumericalError {
     },
     /// A decomposition failed, which happens only with values that are not finite.
     #[error(
-        "a {what} could not be computed: the values are too large or not finite; rescale the data"
+        "a {what} could not be computed: the values are too large or too small, or the link penalty is; rescale the data or change the penalty"
     )]
     Decomposition {
         /// Which decomposition.

@@ -7,7 +7,7 @@ use crate::{
     config::{
         Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, Start, StartLink, StepRule,
     },
-    diagnostics::{Tracker, Truth},
+    diagnostics::{Standing, Tracker, Truth},
     error::{ConfigError, NumericalError, Result},
     factors::Factors,
     init, linalg,
@@ -18,7 +18,7 @@ use crate::{
     observations::Observations,
     passes::Entries,
     solver::{self, Outcome, Run, Watch},
-    steps::{Problem, State, StepLength, project::project_factors, zero_link},
+    steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
 };
 
@@ -78,10 +78,8 @@ fn fit_here(
     let began = Instant::now();
     let settings = config.settings();
     let baseline = Baseline::new(input.train);
-    let Prepared { mut problem, state, constants } = prepare(settings, input)?;
-    let gamma = constants.map_or(1.0, |c| c.gamma);
+    let Prepared { mut problem, state, constants, gamma } = prepare(settings, input)?;
     let mut watch = Watcher {
-        objective: problem_view(&problem, input),
         baseline: &baseline,
         validation: input.validation,
         tracker: input.truth.map(|truth| Tracker::new(truth, gamma)),
@@ -95,25 +93,19 @@ fn fit_here(
         keep: settings.keep,
     };
     let outcome = solver::run(&mut problem, state, &run, &mut watch)?;
-    Ok(finish(settings, input, baseline, &problem, outcome, constants))
-}
-
-/// A problem for the watcher, whose own steps never move.
-fn problem_view<'a>(problem: &Problem<'_>, input: &FitInput<'a>) -> Problem<'a> {
-    Problem::new(
-        Entries::new(input.train),
-        problem.objective,
-        problem.radius,
-        problem.bounds,
-        problem.factor_step,
-        problem.link_step,
-    )
+    let standing = match &mut watch.tracker {
+        Some(tracker) => tracker.standing(&problem, &outcome.state)?,
+        None => None,
+    };
+    Ok(finish(settings, input, baseline, &problem, outcome, Findings { constants, standing }))
 }
 
 struct Prepared<'a> {
     problem: Problem<'a>,
     state: State,
     constants: Option<Constants>,
+    /// Weight of `D_t` in the Lyapunov function.
+    gamma: f64,
 }
 
 /// Start, projections, link and step lengths: everything before the first iteration.
@@ -124,7 +116,9 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
         ProjectFactors::Auto => Some(factors.radius()),
         ProjectFactors::Radius(radius) => Some(radius),
     };
-    let (start_norm, incoherence) = (factors.norm(), factors.incoherence());
+    // Where the factors are not projected, as far as the projection would let them go.
+    let reach = radius.unwrap_or_else(|| factors.radius());
+    let incoherence = factors.incoherence();
     if let Some(radius) = radius {
         project_factors(&mut factors, radius);
     }
@@ -139,10 +133,22 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
     let mut problem =
         Problem::new(entries, objective, radius, bounds, StepLength::SEARCH, StepLength::SEARCH);
     let state = problem.state(factors, link)?;
-    let constants = constants(settings, input, &state, start_norm, incoherence)?;
-    problem.factor_step = length(settings.factor_step, constants.map(|c| c.factor_step));
-    problem.link_step = length(settings.link_step, constants.map(|c| c.link_step));
-    Ok(Prepared { problem, state, constants })
+    let of_start = Spectrum { singular_values: state.factors.balanced()?.1, incoherence };
+    let bounds = settings.monotone.bounds();
+    let constants = theory_constants(settings, input, &state, reach, &of_start, bounds);
+    problem.factor_step = length(settings.factor_step, constants.map(|c| c.factor_step))?;
+    problem.link_step = length(settings.link_step, constants.map(|c| c.link_step))?;
+    let gamma = input.truth.map(|truth| {
+        let half_width = state.link.learned().map_or(1.0, |link| link.space().half_width());
+        let bounds = bounds.unwrap_or_else(|| true_bounds(truth, half_width));
+        let of_truth = Spectrum {
+            singular_values: truth.singular_values().to_vec(),
+            incoherence: truth.factors().incoherence(),
+        };
+        let constants = theory_constants(settings, input, &state, reach, &of_truth, Some(bounds));
+        constants.map_or(1.0, |c| c.gamma)
+    });
+    Ok(Prepared { problem, state, constants, gamma: gamma.unwrap_or(1.0) })
 }
 
 fn start_factors(settings: &FitConfig, input: &FitInput<'_>) -> Result<Factors> {
@@ -174,6 +180,9 @@ fn start_link(
     // A little more than beta^2, so that rounding does not carry a score over the edge.
     let reach = radius.map_or(3.0 * largest, |beta| beta * beta * (1.0 + 1e-9));
     let half_width = if reach > 0.0 { reach } else { 1.0 };
+    if !half_width.is_finite() {
+        return Err(NumericalError::BadStart.into());
+    }
     let bandwidth = match settings.bandwidth {
         Bandwidth::Auto => half_width / 6.0,
         Bandwidth::Fixed(bandwidth) => bandwidth,
@@ -186,7 +195,7 @@ fn start_link(
     }
     let space = LinkSpace::build(Kernel::try_new(settings.kernel, bandwidth)?, half_width)?;
     match settings.start_link {
-        StartLink::Zero => Ok(zero_link(space)),
+        StartLink::Zero => Ok(Link::Learned(LearnedLink::zero(Arc::new(space)))),
         StartLink::Identity => {
             let weights = objective.best_link(entries, &scores, &scores, &space, None)?;
             Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)))
@@ -194,44 +203,43 @@ fn start_link(
     }
 }
 
-/// The theory's constants, with the start (or the truth, if known) standing in for what they
-/// presume known. They need slope bounds; made data have those of the true link.
-fn constants(
+/// What the theory presumes known of the scores.
+struct Spectrum {
+    singular_values: Vec<f64>,
+    incoherence: f64,
+}
+
+/// The theory's constants; none without a learned link, slope bounds and factors of full rank, or
+/// when they overflow.
+fn theory_constants(
     settings: &FitConfig,
     input: &FitInput<'_>,
     state: &State,
-    factor_norm: f64,
-    incoherence: f64,
-) -> Result<Option<Constants>> {
-    let Some(link) = state.link.learned() else { return Ok(None) };
-    let of_truth = || input.truth.map(|truth| true_bounds(truth, link.space().half_width()));
-    let Some(bounds) = settings.monotone.bounds().or_else(of_truth) else { return Ok(None) };
-    let singular_values = match input.truth {
-        Some(truth) => truth.singular_values().to_vec(),
-        None => state.factors.balanced()?.1,
-    };
+    reach: f64,
+    spectrum: &Spectrum,
+    bounds: Option<SlopeBounds>,
+) -> Option<Constants> {
+    let link = state.link.learned()?;
+    let bounds = bounds.filter(|bounds| bounds.low > 0.0 && bounds.high.is_finite())?;
+    let (&first, &last) = (spectrum.singular_values.first()?, spectrum.singular_values.last()?);
     let largest_value = input.train.values().iter().fold(0.0f64, |a, v| a.max(v.abs()));
-    let (Some(&first), Some(&last)) = (singular_values.first(), singular_values.last()) else {
-        return Ok(None);
-    };
-    if !(bounds.low > 0.0 && bounds.high.is_finite() && last > 0.0) {
-        return Ok(None);
-    }
+    let shape = input.train.shape();
     let constants = Constants::compute(&Circumstances {
-        shape: input.train.shape(),
+        shape,
         observed: input.train.len(),
         rank: settings.rank,
         singular_values: (first, last),
-        incoherence,
-        factor_norm,
+        incoherence: spectrum.incoherence,
+        largest_norm: ((shape.rows + shape.columns) as f64).sqrt() * reach,
         kernel: link.space().kernel(),
         bounds,
         link_penalty: settings.link_penalty,
+        balance_penalty: settings.balance_penalty,
         loss: settings.loss,
         largest_value,
         start_objective: state.value.total(),
     });
-    Ok(Some(constants).filter(Constants::is_finite))
+    Some(constants).filter(|constants| last > 0.0 && constants.is_finite())
 }
 
 /// The slopes that the true link takes over the domain, on a fine grid.
@@ -244,18 +252,19 @@ fn true_bounds(truth: &Truth, half_width: f64) -> SlopeBounds {
     })
 }
 
-fn length(rule: StepRule, by_theory: Option<f64>) -> StepLength {
-    match (rule, by_theory) {
-        (StepRule::Fixed(step), _) => StepLength::Fixed(step),
-        (StepRule::Theory, Some(step)) => StepLength::Fixed(step),
-        // A known link has no theory of its own step; it is not moved either.
-        (StepRule::Theory, None) | (StepRule::Backtracking, _) => StepLength::SEARCH,
+fn length(rule: StepRule, by_theory: Option<f64>) -> Result<StepLength> {
+    match rule {
+        StepRule::Fixed(step) => Ok(StepLength::Fixed(step)),
+        StepRule::Backtracking => Ok(StepLength::SEARCH),
+        StepRule::Theory => by_theory.map(StepLength::Fixed).ok_or_else(|| {
+            let second = "a learned link and a start of full rank whose constants do not overflow";
+            ConfigError::Needs { first: "the step rule 'theory'", second }.into()
+        }),
     }
 }
 
 /// Turns states into trace rows for the monitor.
 struct Watcher<'a> {
-    objective: Problem<'a>,
     baseline: &'a Baseline,
     validation: Option<&'a Observations>,
     tracker: Option<Tracker<'a>>,
@@ -264,13 +273,18 @@ struct Watcher<'a> {
 }
 
 impl Watch for Watcher<'_> {
-    fn see(&mut self, iteration: usize, state: &State) -> Result<(TraceRow, Flow)> {
+    fn see(
+        &mut self,
+        iteration: usize,
+        problem: &Problem<'_>,
+        state: &State,
+    ) -> Result<(TraceRow, Flow)> {
         let mut row = TraceRow::new(iteration, state.value);
         row.link_norm = state.link.learned().map(LearnedLink::norm);
         row.train_rmse = (state.evaluated.squares / state.scores.len() as f64).sqrt();
         row.validation_rmse = self.validation.map(|entries| self.errors(state, entries).rmse);
         row.truth = match &mut self.tracker {
-            Some(tracker) => Some(tracker.row(iteration, &self.objective, state)?),
+            Some(tracker) => Some(tracker.row(iteration, problem, state)?),
             None => None,
         };
         row.seconds = self.began.elapsed().as_secs_f64();
@@ -287,13 +301,19 @@ impl Watcher<'_> {
     }
 }
 
+/// What the theory says of a fit.
+struct Findings {
+    constants: Option<Constants>,
+    standing: Option<Standing>,
+}
+
 fn finish(
     settings: &FitConfig,
     input: &FitInput<'_>,
     baseline: Baseline,
     problem: &Problem<'_>,
     outcome: Outcome,
-    constants: Option<Constants>,
+    findings: Findings,
 ) -> FittedModel {
     let Outcome { state, kept, iterations, stop } = outcome;
     let score_range = state
@@ -313,8 +333,9 @@ fn finish(
         train: Metrics { rmse: 0.0, mae: 0.0, count: 0 },
         validation: None,
     };
-    let mut model =
-        FittedModel { factors: state.factors, link: state.link, baseline, provenance, constants };
+    let Findings { constants, standing } = findings;
+    let (factors, link) = (state.factors, state.link);
+    let mut model = FittedModel { factors, link, baseline, provenance, constants, standing };
     model.provenance.train = model.evaluate(input.train);
     model.provenance.validation = input.validation.map(|entries| model.evaluate(entries));
     model

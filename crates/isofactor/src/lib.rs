@@ -59,6 +59,7 @@ pub mod select;
 pub mod solver;
 pub mod steps;
 pub mod theory;
+mod words;
 
 pub use config::FitConfig;
 pub use diagnostics::Truth;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     baseline::Baseline,
     config::FitConfig,
+    diagnostics::Standing,
     factors::Factors,
     link::Link,
     observations::{Observations, Shape},
@@ -63,6 +64,8 @@ pub struct FittedModel {
     pub provenance: Provenance,
     /// The theory's constants, where slope bounds make them defined.
     pub constants: Option<Constants>,
+    /// Where it stands against the truth, if that is known and the link was learned.
+    pub standing: Option<Standing>,
 }
 
 impl FittedModel {
@@ -96,14 +99,14 @@ pub(crate) fn predict(
     }
 }
 
-/// Errors of any prediction.
+/// Errors of any prediction. Squares are taken relative to the largest error, so that they are
+/// finite whenever the errors are.
 pub fn metrics(observations: &Observations, predict: impl Fn(usize, usize) -> f64) -> Metrics {
-    let (mut squares, mut absolutes) = (0.0, 0.0);
-    for entry in observations.iter() {
-        let error = entry.value - predict(entry.row, entry.column);
-        squares += error * error;
-        absolutes += error.abs();
-    }
-    let count = observations.len();
-    Metrics { rmse: (squares / count as f64).sqrt(), mae: absolutes / count as f64, count }
+    let errors: Vec<f64> =
+        observations.iter().map(|e| (e.value - predict(e.row, e.column)).abs()).collect();
+    let count = errors.len();
+    let largest = errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let mean =
+        |power: i32| errors.iter().map(|e| (e / largest).powi(power)).sum::<f64>() / count as f64;
+    Metrics { rmse: largest * mean(2).sqrt(), mae: largest * mean(1), count }
 }

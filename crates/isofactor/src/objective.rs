@@ -17,7 +17,7 @@ use crate::{
         monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
         table::{GramMoments, LinearMoments},
     },
-    passes::{Entries, Evaluated},
+    passes::{Entries, Evaluated, ResidualMoments},
 };
 
 /// The weights of the objective.
@@ -45,7 +45,17 @@ pub struct ObjectiveValue {
 impl ObjectiveValue {
     /// `L`
     pub fn total(&self) -> f64 {
-        self.data + self.balance + self.link
+        self.of_factors() + self.link
+    }
+
+    /// What a step of the factors changes.
+    pub fn of_factors(&self) -> f64 {
+        self.data + self.balance
+    }
+
+    /// What a step of the link changes.
+    pub fn of_link(&self) -> f64 {
+        self.data + self.link
     }
 }
 
@@ -71,6 +81,12 @@ impl Objective {
             balance: self.balance(factors),
             link: link.learned().map_or(0.0, |link| self.link_term(link)),
         }
+    }
+
+    /// The data term of predicting zero everywhere: `s sum_k y_k^2`.
+    pub fn of_zero(&self, entries: &Entries<'_>) -> f64 {
+        let values = entries.observations().values();
+        self.weight(values.len()) * values.iter().fold(0.0, |sum, y| sum + y * y)
     }
 
     /// `(lambda/4) |U'U - V'V|_F^2`
@@ -102,17 +118,15 @@ impl Objective {
         gradient
     }
 
-    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from a pass that was made
-    /// for the moments of the residuals.
+    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from the moments
+    /// of the residuals over the link's table.
     pub fn link_gradient(
         &self,
         entries: &Entries<'_>,
-        evaluated: &Evaluated,
+        moments: &ResidualMoments,
         link: &LearnedLink,
     ) -> Vec<f64> {
-        let zero = vec![0.0; link.space().dimension()];
-        let sum = evaluated.moments().map(|moments| link.space().weighted_sum(moments));
-        let mut gradient = sum.unwrap_or(zero);
+        let mut gradient = link.space().weighted_sum(&moments.0);
         let scale = -2.0 * self.weight(entries.observations().len());
         for (g, w) in gradient.iter_mut().zip(link.weights()) {
             *g = scale * *g + self.link_penalty * w;

@@ -50,7 +50,7 @@ pub struct Evaluated {
     /// `g_k phi'(x_k)`, if they were asked for.
     pulls: Option<Vec<f64>>,
     /// Moments of the residuals over the link's table, if they were asked for.
-    moments: Option<LinearMoments>,
+    moments: Option<ResidualMoments>,
     /// Room for pulls while there are none.
     room: Vec<f64>,
 }
@@ -62,10 +62,14 @@ impl Evaluated {
     }
 
     /// Moments of the residuals, if the pass was made for them.
-    pub(crate) fn moments(&self) -> Option<&LinearMoments> {
+    pub fn moments(&self) -> Option<&ResidualMoments> {
         self.moments.as_ref()
     }
 }
+
+/// Moments of the residuals over a link's table: all that a step of the link needs of the data.
+#[derive(Debug, Clone)]
+pub struct ResidualMoments(pub(crate) LinearMoments);
 
 impl<'a> Entries<'a> {
     /// Divides observations into blocks.
@@ -148,10 +152,10 @@ impl<'a> Entries<'a> {
                 let squares: Vec<f64> = (scores.par_chunks(BLOCK).zip(values.par_chunks(BLOCK)))
                     .map(|(scores, values)| {
                         let pairs = scores.iter().zip(values);
-                        pairs.map(|(&x, y)| (y - link(x).0).powi(2)).sum()
+                        pairs.fold(0.0, |sum, (&x, y)| sum + (y - link(x).0).powi(2))
                     })
                     .collect();
-                evaluated.squares = squares.into_iter().sum();
+                evaluated.squares = squares.into_iter().fold(0.0, |sum, block: f64| sum + block);
             }
         }
     }
@@ -177,7 +181,7 @@ impl<'a> Entries<'a> {
                 squares
             })
             .collect();
-        squares.into_iter().sum()
+        squares.into_iter().fold(0.0, |sum, block| sum + block)
     }
 
     /// `sum_k g_k^2` and the moments of the residuals.
@@ -186,28 +190,35 @@ impl<'a> Entries<'a> {
         scores: &[f64],
         link: impl Fn(f64) -> (f64, f64) + Sync,
         grid: Grid,
-    ) -> (f64, LinearMoments) {
+    ) -> (f64, ResidualMoments) {
         let values = self.observations.values();
         let size = table_block(scores.len());
-        let parts: Vec<(f64, LinearMoments)> =
-            (scores.par_chunks(size).zip(values.par_chunks(size)))
-                .map(|(scores, values)| {
-                    let mut moments = Moments::zero(grid);
+        let parts: Vec<(Vec<f64>, LinearMoments)> = scores
+            .par_chunks(size)
+            .zip(values.par_chunks(size))
+            .map(|(scores, values)| {
+                let mut moments = Moments::zero(grid);
+                // Block by block, as in every other pass, so that all find the same sum.
+                let blocks = scores.chunks(BLOCK).zip(values.chunks(BLOCK));
+                let squares = blocks.map(|(scores, values)| {
                     let mut squares = 0.0;
                     for (&x, y) in scores.iter().zip(values) {
                         let residual = y - link(x).0;
                         squares += residual * residual;
                         moments.add(x, residual);
                     }
-                    (squares, moments)
-                })
-                .collect();
-        let mut sum = (0.0, Moments::zero(grid));
-        for (squares, moments) in parts {
-            sum.0 += squares;
-            sum.1.merge(&moments);
+                    squares
+                });
+                (squares.collect(), moments)
+            })
+            .collect();
+        let mut sum = Moments::zero(grid);
+        let mut squares = 0.0;
+        for (block_squares, moments) in parts {
+            squares = block_squares.into_iter().fold(squares, |sum, block| sum + block);
+            sum.merge(&moments);
         }
-        sum
+        (squares, ResidualMoments(sum))
     }
 
     /// `sum_k w_k (A_k + A_k') Z` with the pulls `w_k = g_k phi'(x_k)`: for each row the sum of
@@ -284,9 +295,9 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// How many scores share a table of moments.
+/// How many scores share a table of moments: whole blocks.
 fn table_block(scores: usize) -> usize {
-    scores.div_ceil(MOST_TABLES).max(BLOCK)
+    scores.div_ceil(MOST_TABLES).next_multiple_of(BLOCK).max(BLOCK)
 }
 
 /// Blocks of rows (or columns), each with its share of their factors.

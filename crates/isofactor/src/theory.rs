@@ -29,14 +29,16 @@ pub struct Circumstances {
     pub singular_values: (f64, f64),
     /// `mu`
     pub incoherence: f64,
-    /// `|Z_0|_F`
-    pub factor_norm: f64,
+    /// The largest `|Z|_F` that the projection allows: `sqrt(n + T) beta`.
+    pub largest_norm: f64,
     /// The kernel, for `B_K`, `L_K` and `L_K'`.
     pub kernel: Kernel,
     /// `xi` and `Xi`
     pub bounds: SlopeBounds,
     /// `alpha` as in the objective.
     pub link_penalty: f64,
+    /// `lambda` as in the objective.
+    pub balance_penalty: f64,
     /// The scale of the objective.
     pub loss: LossScale,
     /// `max_k |y_k|`
@@ -67,17 +69,19 @@ pub struct Constants {
     pub a_prime_z: f64,
     /// `B_Z = 1093 Xi^4 sigma_1^2 mu r / (n T)^2`
     pub b_z: f64,
-    /// `G`: bound on a residual.
-    pub residual_bound: f64,
+    /// `G`: no residual is larger.
+    pub largest_residual: f64,
     /// `L_{Z -> phi}`
     pub l_z_to_phi: f64,
-    /// `L_Z`, without the part of the balance penalty.
+    /// `L_Z`, with `L_R = 3 lambda max |Z|_F^2` for the part that the paper leaves open.
     pub l_z: f64,
     /// `gamma`: weight of `D_t` in the Lyapunov function.
     pub gamma: f64,
-    /// The largest admissible `eta`, `2 alpha / (L (alpha + L))` with `L = L_{phi,alpha}`.
+    /// The largest admissible `eta`: the smaller of `2 alpha / (L (alpha + L))` (lemma of the link
+    /// step) and `1 / (alpha + L)` (appendix B), with `L = L_{phi,alpha}`.
     pub link_step: f64,
-    /// The largest admissible `zeta`: the smallest of the bounds in proposition 1 and theorem 1.
+    /// The largest admissible `zeta`: the smallest of the bounds in proposition 1, theorem 1 and
+    /// appendix B (`1 / L_Z`).
     pub factor_step: f64,
     /// `q_phi = 1 - eta alpha L / (alpha + L)`
     pub q_phi: f64,
@@ -88,7 +92,7 @@ pub struct Constants {
     /// ends in uses `q (1 + q) <= 1`, which needs `q_phi <= 0.618`, while the admissible link
     /// step makes `q_phi` nearly 1; the recipe still contracts there, only more slowly.
     pub contraction: f64,
-    /// `C'_phi = 5 eta alpha L / (8 (alpha + L))`: what `chi^2` adds at each iteration.
+    /// `C_phi`: what `chi^2` adds at each iteration, by its definition like `contraction`.
     pub c_phi: f64,
     /// `(mu r kappa)^2 min(n, T) / epsilon^2 log((n + T) / delta)` with `delta = 0.05` and 1 for
     /// the constant that the lemma leaves open.
@@ -126,8 +130,8 @@ impl Constants {
         let a_prime_z = 336.0 * xi_high.powi(4) * mu * r * largest * b_k / (cells * xi.powi(2));
         let b_z = 1093.0 * xi_high.powi(4) * largest.powi(2) * mu * r / cells.powi(2);
 
-        // max over C of |Z|_F: sqrt(n+T) rows of length beta.
-        let z_norm = 4.0 / 3.0 * mu.sqrt() * given.factor_norm;
+        let z_norm = given.largest_norm;
+        let lambda = given.balance_penalty * to_mean;
         let link_bound = (2.0 * start_objective / alpha).sqrt();
         let residual_bound =
             given.largest_value + b_k.sqrt() * link_bound + xi_high * z_norm.powi(2);
@@ -136,16 +140,18 @@ impl Constants {
         let l_z = 4.0 * residual_bound * xi_high
             + 8.0
                 * z_norm.powi(2)
-                * (xi_high.powi(2) + link_bound * residual_bound * given.kernel.slope_lipschitz());
+                * (xi_high.powi(2) + link_bound * residual_bound * given.kernel.slope_lipschitz())
+            + 3.0 * lambda * z_norm.powi(2);
 
         let larger_a = a_prime_z.sqrt().max(a_z);
         let gamma = l_z_to_phi * mu_z / (4.0 * alpha * larger_a);
-        let eta = 2.0 * alpha / (l * (alpha + l));
+        let eta = (2.0 * alpha / (l * (alpha + l))).min(1.0 / (alpha + l));
         let shrink = eta * alpha * l / (alpha + l);
         let zeta = [
             1.0 / a_z,
             mu_z / (2.0 * b_z),
             1.0 / (2.0 * mu_z),
+            1.0 / l_z,
             shrink * alpha / (4.0 * a_prime_z.sqrt() * l_z_to_phi),
             shrink * alpha * mu_z.powi(2) / (16.0 * larger_a * l_z_to_phi * b_z),
         ]
@@ -174,7 +180,7 @@ impl Constants {
             a_z,
             a_prime_z,
             b_z,
-            residual_bound,
+            largest_residual: residual_bound,
             l_z_to_phi,
             l_z,
             gamma,
@@ -182,7 +188,7 @@ impl Constants {
             factor_step: zeta * to_mean,
             q_phi: q,
             contraction,
-            c_phi: 5.0 * shrink / 8.0,
+            c_phi: passed_on * 2.0 * zeta.powi(2) * a_prime_z + 2.0 * gamma * across,
             sample_size,
         }
     }
@@ -190,7 +196,7 @@ impl Constants {
 
 impl fmt::Display for Constants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: [(&str, f64); 18] = [
+        let lines: [(&str, f64); 19] = [
             ("alpha (mean scale)", self.alpha),
             ("mu", self.incoherence),
             ("kappa", self.condition),
@@ -200,12 +206,13 @@ impl fmt::Display for Constants {
             ("A_Z", self.a_z),
             ("A'_Z", self.a_prime_z),
             ("B_Z", self.b_z),
-            ("G", self.residual_bound),
+            ("G", self.largest_residual),
             ("L_Z->phi", self.l_z_to_phi),
             ("L_Z", self.l_z),
             ("gamma", self.gamma),
             ("q_phi", self.q_phi),
             ("1 - rho", self.contraction),
+            ("C_phi", self.c_phi),
             ("admissible link step", self.link_step),
             ("admissible factor step", self.factor_step),
             ("sample size", self.sample_size),
@@ -261,10 +268,11 @@ mod tests {
             rank: 2,
             singular_values: (30.0, 12.0),
             incoherence: 3.0,
-            factor_norm: 9.0,
+            largest_norm: 4.0 / 3.0 * 3f64.sqrt() * 9.0,
             kernel: Kernel::try_new(KernelFamily::Gaussian, 1.0).unwrap(),
             bounds: SlopeBounds { low: 0.1, high: 0.5 },
             link_penalty: if loss == LossScale::Sum { 10.0 } else { 0.01 },
+            balance_penalty: if loss == LossScale::Sum { 500.0 } else { 0.5 },
             loss,
             largest_value: 1.0,
             start_objective: if loss == LossScale::Sum { 300.0 } else { 0.3 },
@@ -290,9 +298,11 @@ mod tests {
         close(c.gamma, c.l_z_to_phi * c.mu_z / (0.04 * c.a_prime_z.sqrt().max(c.a_z)));
         let r_z = 4.0 / 3.0 * 3f64.sqrt() * 9.0;
         let g = 1.0 + (2.0 * 0.3 / 0.01f64).sqrt() + 0.5 * r_z * r_z;
-        close(c.residual_bound, g);
+        close(c.largest_residual, g);
         close(c.l_z_to_phi, 4.0 * r_z * (0.5 + g));
-        close(c.l_z, 4.0 * g * 0.5 + 8.0 * r_z * r_z * (0.25 + 60f64.sqrt() * g * 3f64.sqrt()));
+        let balance = 3.0 * 0.5 * r_z * r_z;
+        let curved = 8.0 * r_z * r_z * (0.25 + 60f64.sqrt() * g * 3f64.sqrt());
+        close(c.l_z, 4.0 * g * 0.5 + curved + balance);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
-    config::{LinkChoice, Start},
+    config::{Bandwidth, LinkChoice, Start},
     fit,
     link::LearnedLink,
     select::hold_out,
@@ -17,11 +17,11 @@ use isofactor_io::{
     read_model, write_model, write_trace,
 };
 
-use super::generate::known_link;
+use super::generate::{is_table, known_link};
 use crate::{
     args::{FitArgs, TableArgs},
     failure::Failure,
-    page,
+    page, paths,
     progress::Progress,
     summary::{FitJson, describe},
     text::{say, short, show, thousands},
@@ -30,11 +30,16 @@ use crate::{
 /// Reads, fits, writes and tells.
 pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let began = Instant::now();
-    let config = settings(args)?;
+    let mut config = settings(args)?;
     check_paths(args)?;
     let outputs = Outputs::open(args)?;
     let data = Data::read(args)?;
     let start = start(args, &data)?;
+    if let Some(link) = start.as_ref().and_then(|start| start.link.as_ref()) {
+        // An earlier model brings its link, and with it the kernel.
+        let kernel = link.space().kernel();
+        (config.kernel, config.bandwidth) = (kernel.family, Bandwidth::Fixed(kernel.bandwidth));
+    }
     let truth = args.truth.as_deref().map(|path| truth(path, &data)).transpose()?;
     let input = FitInput {
         train: &data.train,
@@ -94,38 +99,30 @@ fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
     })
 }
 
-/// No file is read and written, or written twice, in one run.
 fn check_paths(args: &FitArgs) -> Result<(), Failure> {
     let standard_input = Path::new("-");
     if args.data == standard_input && args.valid.as_deref() == Some(standard_input) {
         let sentence = "only one of the data and --valid can be standard input";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    let read = [
-        ("the data", Some(&args.data)),
-        ("the file of --valid", args.valid.as_ref()),
-        ("the file of --truth", args.truth.as_ref()),
-        ("the file of --config", args.config.as_ref()),
-    ];
-    let written = [("--out", &args.out), ("--trace", &args.trace), ("--report", &args.report)];
-    let mut taken: Vec<(&str, PathBuf)> =
-        read.into_iter().filter_map(|(name, path)| Some((name, whole(path?)))).collect();
-    for (option, path) in written {
-        let Some(path) = path else { continue };
-        let place = whole(path);
-        if let Some((name, _)) = taken.iter().find(|(_, other)| *other == place) {
-            let path = path.display();
-            let sentence = format!("{option} {path} would overwrite {name}: choose another name");
-            return Err(Failure::Usage(sentence));
-        }
-        taken.push((option, place));
-    }
-    Ok(())
-}
-
-/// A path in full, so that two ways of writing it are seen to be the same.
-fn whole(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    // A model may be written over the model it began from; tables are somebody's work.
+    let table = |text: &String| is_table(Path::new(text)).then(|| PathBuf::from(text));
+    let (start, link) = (table(&args.bcd.start), table(&args.link));
+    paths::check(
+        &[
+            ("the data", Some(&args.data)),
+            ("the file of --valid", args.valid.as_ref()),
+            ("the file of --truth", args.truth.as_ref()),
+            ("the file of --config", args.config.as_ref()),
+            ("the file of --start", start.as_ref()),
+            ("the file of --link", link.as_ref()),
+        ],
+        &[
+            ("--out", args.out.as_ref()),
+            ("--trace", args.trace.as_ref()),
+            ("--report", args.report.as_ref()),
+        ],
+    )
 }
 
 /// How the tables of a command are read.
@@ -190,8 +187,7 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
             "--start '{text}' is neither spectral nor random, and there is no such file"
         )));
     }
-    let is_table = path.extension().is_some_and(|e| e == "csv" || e == "tsv");
-    let (file, link) = if is_table {
+    let (file, link) = if is_table(path) {
         (read_factors(&Source::new(path))?, None)
     } else {
         let LabelledModel { model, rows, columns } = read_model(path)?;
@@ -280,7 +276,8 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
             thousands(unseen)
         ));
     }
-    if let Some(slope) = steepest_fall(model) {
+    let bounded = model.provenance.config.monotone.bounds().is_some();
+    if let Some(slope) = steepest_fall(model).filter(|_| !bounded) {
         say(&format!(
             "the learned link falls in places (slope down to {}): --monotone 0,inf keeps it increasing",
             short(slope)

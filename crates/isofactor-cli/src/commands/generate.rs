@@ -1,6 +1,6 @@
 //! `isofactor generate`: a panel whose truth is known.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use isofactor::{ConfigError, KnownLink, Shape};
 use isofactor_io::{Source, Target, read_knots, write_entries, write_factors};
@@ -9,6 +9,7 @@ use isofactor_lab::{MadePanel, Noise, Observed, Panel};
 use crate::{
     args::GenerateArgs,
     failure::Failure,
+    paths,
     text::{say, thousands},
 };
 
@@ -24,6 +25,11 @@ pub fn run(args: &GenerateArgs) -> Result<(), Failure> {
         spread: args.spread,
         seed: args.seed,
     };
+    let link = Some(PathBuf::from(&args.link)).filter(|path| is_table(path));
+    paths::check(
+        &[("the file of --link", link.as_ref())],
+        &[("--out", Some(&args.out)), ("--truth", args.truth.as_ref())],
+    )?;
     let entries = Target::new(&args.out)?;
     let truth_file = args.truth.as_deref().map(Target::new).transpose()?;
     let Panel { observations, truth } = made.make()?;
@@ -52,10 +58,15 @@ fn observed(args: &GenerateArgs) -> Result<Observed, Failure> {
     Ok(if args.distinct { Observed::Distinct(count) } else { Observed::Drawn(count) })
 }
 
+/// Whether a path names a table of text.
+pub fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "csv" || e == "tsv")
+}
+
 /// A link by name, or from a file of knots.
 pub fn known_link(text: &str) -> Result<KnownLink, Failure> {
     let path = Path::new(text);
-    if path.extension().is_some_and(|e| e == "csv" || e == "tsv") {
+    if is_table(path) {
         return Ok(KnownLink::Piecewise(read_knots(&Source::new(path))?));
     }
     Ok(text.parse::<KnownLink>().map_err(isofactor::Error::from)?)

@@ -20,6 +20,21 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     for (score, value, slope) in points(&model) {
         text.push_str(&format!("  {score:>10.4}  {value:>10.4}  {slope:>10.4}\n"));
     }
+    if let Some(s) = model.standing {
+        text.push_str("\n  Against the truth\n");
+        let lines = [
+            ("D = |Delta(Z)|_F^2", s.d),
+            ("E = |phi - phi_sharp|_H^2", s.e),
+            ("chi", s.chi),
+            ("|phi - phi*|_H", s.link_distance),
+            ("mu", s.incoherence),
+            ("kappa", s.condition),
+            ("theorem 4's bound", s.residual_bound),
+        ];
+        for (name, value) in lines {
+            text.push_str(&format!("  {name:<26} {value:.6e}\n"));
+        }
+    }
     if let Some(constants) = model.constants {
         text.push_str("\n  The theory's constants\n");
         for line in constants.to_string().lines() {
@@ -61,5 +76,6 @@ fn as_json(model: &FittedModel) -> serde_json::Value {
         "link_points": points(model),
         "provenance": model.provenance,
         "constants": model.constants,
+        "standing": model.standing,
     })
 }

@@ -7,11 +7,16 @@ use isofactor_io::{Source, TableFormat, Target, read_model, read_pairs, write_pr
 use crate::{
     args::PredictArgs,
     failure::Failure,
+    paths,
     text::{say, thousands},
 };
 
 /// Predicts every pair; names the model does not know get what is known about the other one.
 pub fn run(args: &PredictArgs) -> Result<(), Failure> {
+    paths::check(
+        &[("the model", Some(&args.model)), ("the pairs", Some(&args.pairs))],
+        &[("--out", args.out.as_ref())],
+    )?;
     let target = args.out.as_deref().map(Target::new).transpose()?;
     let known = read_model(&args.model)?;
     let format = TableFormat {

@@ -38,6 +38,14 @@ impl Truth {
         &self.singular_values
     }
 
+    /// `kappa = sigma_1* / sigma_r*`
+    pub fn condition(&self) -> f64 {
+        match self.singular_values.as_slice() {
+            [first, .., last] => first / last,
+            _ => 1.0,
+        }
+    }
+
     /// `phi*(u_i* . v_t*)`: an entry without its noise.
     pub fn value(&self, row: usize, column: usize) -> f64 {
         self.link.value_and_slope(self.factors.score(row, column)).0

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Truth, factor_distance};
 use crate::{
     error::Result,
     link::{LearnedLink, Link, LinkSpace},
     monitor::TruthRow,
-    objective::ObjectiveValue,
+    objective::{Objective, ObjectiveValue},
     passes::{Evaluated, Need},
     steps::{Problem, State},
+    theory::{self, smallest_gram_eigenvalue},
 };
 
 /// Where an iterate stands, in the paper's quantities.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// `D_t = |Delta(Z_t)|_F^2`
     pub d: f64,
@@ -25,6 +28,12 @@ pub struct Standing {
     pub link_distance: f64,
     /// `L(phi_t, Z_t) - L(phi_sharp(Z_t), Z_t)`
     pub gap: f64,
+    /// `mu` of the truth.
+    pub incoherence: f64,
+    /// `kappa` of the truth.
+    pub condition: f64,
+    /// Theorem 4's bound on the root mean squared residual of a stationary point without noise.
+    pub residual_bound: f64,
 }
 
 /// Follows a fit of made data.
@@ -60,7 +69,7 @@ impl<'a> Tracker<'a> {
                 regret: None,
             });
         };
-        let standing = self.standing(problem, state, link)?;
+        let standing = self.quantities(problem, state, link)?;
         if iteration > 0 {
             self.gaps += standing.gap;
             self.counted += 1;
@@ -73,9 +82,33 @@ impl<'a> Tracker<'a> {
         })
     }
 
-    /// All quantities of an iterate with a learned link. `phi_sharp` keeps to the slope bounds
-    /// if the fit does.
-    pub fn standing(
+    /// All quantities of an iterate, if its link is learned.
+    pub fn standing(&mut self, problem: &Problem<'_>, state: &State) -> Result<Option<Standing>> {
+        match &state.link {
+            Link::Known(_) => Ok(None),
+            Link::Learned(link) => {
+                let mut standing = self.quantities(problem, state, link)?;
+                standing.residual_bound = self.residual_bound(problem, state, link)?;
+                Ok(Some(standing))
+            }
+        }
+    }
+
+    fn residual_bound(
+        &mut self,
+        problem: &Problem<'_>,
+        state: &State,
+        link: &LearnedLink,
+    ) -> Result<f64> {
+        let truth = LearnedLink::new(link.space().clone(), self.true_coordinates(link.space())?);
+        let smallest = smallest_gram_eigenvalue(link.space().kernel(), &state.scores)?;
+        let Objective { link_penalty, .. } = problem.objective;
+        let weight = problem.objective.weight(state.scores.len());
+        Ok(theory::residual_bound(link_penalty, weight, smallest, truth.norm()))
+    }
+
+    /// `phi_sharp` keeps to the slope bounds if the fit does.
+    fn quantities(
         &mut self,
         problem: &Problem<'_>,
         state: &State,
@@ -99,6 +132,9 @@ impl<'a> Tracker<'a> {
             chi: sharp.distance(&truth),
             link_distance: link.distance(&truth),
             gap: state.value.total() - objective_with(problem, state, sharp).total(),
+            incoherence: self.truth.factors().incoherence(),
+            condition: self.truth.condition(),
+            residual_bound: f64::NAN,
         })
     }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    config::choices,
     error::{ConfigError, Result},
     linalg::Real,
+    words::choices,
 };
 
 choices! {
@@ -89,7 +89,7 @@ impl Kernel {
             }
         };
         let h = number(self.bandwidth);
-        Jet { value, slope: slope / h, curvature: curvature / (h * h) }
+        Jet { value, slope: slope / h, curvature: curvature / h / h }
     }
 
     /// `L_K`: `|K(x, .) - K(x', .)|_H <= L_K |x - x'|`; its square is `-k''(0)`.

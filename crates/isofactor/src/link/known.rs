@@ -63,13 +63,6 @@ impl KnownLink {
             KnownLink::Piecewise(knots) => knots.value_and_slope(x),
         }
     }
-
-    /// The largest slope over `[-half_width, half_width]`, on a fine grid.
-    pub fn steepest(&self, half_width: f64) -> f64 {
-        (0..=2000)
-            .map(|i| self.value_and_slope(half_width * (i as f64 / 1000.0 - 1.0)).1)
-            .fold(0.0, f64::max)
-    }
 }
 
 impl fmt::Display for KnownLink {

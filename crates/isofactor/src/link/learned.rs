@@ -50,6 +50,11 @@ impl LearnedLink {
         self.table.value_and_slope(x)
     }
 
+    /// Smallest and largest slope over the domain.
+    pub fn slope_range(&self) -> (f64, f64) {
+        self.table.slope_range()
+    }
+
     /// `|phi - f|_H` for another function of the same space.
     pub fn distance(&self, weights: &[f64]) -> f64 {
         let squares = self.weights.iter().zip(weights).map(|(a, b)| (a - b).powi(2));

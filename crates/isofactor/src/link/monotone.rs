@@ -62,7 +62,7 @@ impl SlopeProgram<'_> {
         }
         let mut search = Search::resume(self, start, &active.0);
         // Each round takes a bound in; a solution holds at most as many as there are coordinates.
-        for _ in 0..50 * (start.len() + 10) {
+        for _ in 0..10 * (start.len() + 10) {
             let Some((bound, violation)) = self.worst_violation(&search.point, slack) else {
                 active.0 = search.active.iter().map(|a| a.bound).collect();
                 return Ok(search.point);
@@ -73,11 +73,6 @@ impl SlopeProgram<'_> {
         }
         let SlopeBounds { low, high } = self.bounds;
         Err(NumericalError::SlopesInfeasible { low, high }.into())
-    }
-
-    /// Whether a point keeps to every bound.
-    pub fn holds(&self, point: &[f64]) -> bool {
-        self.worst_violation(point, self.slack(point)).is_none()
     }
 
     fn slack(&self, point: &[f64]) -> f64 {

@@ -31,7 +31,7 @@ pub struct LinkSpace {
 impl LinkSpace {
     /// The space of a kernel over `[-half_width, half_width]`.
     pub fn build(kernel: Kernel, half_width: f64) -> Result<Self> {
-        if half_width.is_nan() || half_width > MOST_BANDWIDTHS * kernel.bandwidth {
+        if !half_width.is_finite() || half_width / kernel.bandwidth > MOST_BANDWIDTHS {
             let (bandwidth, limit) = (kernel.bandwidth, MOST_FUNCTIONS);
             return Err(NumericalError::DomainTooWide { half_width, bandwidth, limit }.into());
         }
@@ -44,7 +44,7 @@ impl LinkSpace {
     /// as the centres are kept. None when they are no basis, or too many for a table.
     pub fn from_centres(kernel: Kernel, half_width: f64, centres: &[f64]) -> Option<Self> {
         let sound = half_width > 0.0
-            && half_width <= MOST_BANDWIDTHS * kernel.bandwidth
+            && half_width / kernel.bandwidth <= MOST_BANDWIDTHS
             && centres.iter().all(|c| c.abs() <= half_width);
         let basis = Basis::from_centres(kernel, centres).filter(|_| sound)?;
         Some(Self::with_basis(kernel, half_width, basis))

@@ -100,6 +100,22 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Smallest and largest slope over the grid, nodes and places between them.
+    pub fn slope_range(&self) -> (f64, f64) {
+        const PLACES: usize = 8;
+        let slopes = self.pieces.iter().flat_map(|&[_, a1, a2, a3, a4, a5]| {
+            (0..=PLACES).map(move |i| {
+                let t = i as f64 / PLACES as f64;
+                a1 + t * (2.0 * a2 + t * (3.0 * a3 + t * (4.0 * a4 + t * 5.0 * a5)))
+            })
+        });
+        let (low, high) = slopes
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| (low.min(s), high.max(s)));
+        (low * self.grid.density, high * self.grid.density)
+    }
+}
+
 /// Moments of weighted scores, interval by interval: `sum_k g_k t_k^p`, `p < P`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Moments<const P: usize> {

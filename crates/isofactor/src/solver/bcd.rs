@@ -51,9 +51,16 @@ pub struct Outcome {
 /// Sees every iterate; its answer may end the run.
 pub trait Watch {
     /// The trace of this iterate, and whether to go on.
-    fn see(&mut self, iteration: usize, state: &State) -> Result<(TraceRow, Flow)>;
+    fn see(
+        &mut self,
+        iteration: usize,
+        problem: &Problem<'_>,
+        state: &State,
+    ) -> Result<(TraceRow, Flow)>;
 }
 
+/// An objective this many times that of the start, or of predicting zero, will not come back.
+const HOPELESS: f64 = 1e6;
 /// How many iterations must together lower the objective by more than the tolerance.
 const PATIENCE: usize = 10;
 
@@ -66,8 +73,9 @@ pub fn run(
 ) -> Result<Outcome> {
     let mut best = Best::new(run.keep);
     let mut recent = VecDeque::from([state.value.total()]);
-    let (row, mut flow) = watch.see(0, &state)?;
+    let (row, mut flow) = watch.see(0, problem, &state)?;
     best.offer(problem, &row, &state);
+    let scale = state.value.total().max(problem.objective.of_zero(&problem.entries));
     let mut iterations = 0;
     let stop = loop {
         if flow == Flow::Cancel {
@@ -86,10 +94,14 @@ pub fn run(
                 problem.step_link(&mut state)? | problem.step_factors(&mut state)?
             }
         };
+        let objective = state.value.total();
+        if objective > HOPELESS * scale {
+            return Err(problem.diverged(objective).into());
+        }
         let row;
-        (row, flow) = watch.see(iterations, &state)?;
+        (row, flow) = watch.see(iterations, problem, &state)?;
         best.offer(problem, &row, &state);
-        if !moved || settled(problem, &mut recent, state.value.total(), run.tolerance) {
+        if !moved || settled(problem, &state, &mut recent, run.tolerance) {
             break Stop::Converged;
         }
     };
@@ -105,10 +117,11 @@ pub fn run(
 /// Whether the last iterations hardly lowered the objective. Fixed steps are the user's to end.
 fn settled(
     problem: &Problem<'_>,
+    state: &State,
     recent: &mut VecDeque<f64>,
-    objective: f64,
     tolerance: f64,
 ) -> bool {
+    let objective = state.value.total();
     recent.push_back(objective);
     if recent.len() <= PATIENCE {
         return false;
@@ -116,7 +129,7 @@ fn settled(
     let before = recent.pop_front().unwrap_or(objective);
     let searching = |step| matches!(step, StepLength::Backtracking { .. });
     searching(problem.factor_step)
-        && searching(problem.link_step)
+        && (state.link.learned().is_none() || searching(problem.link_step))
         && (0.0..=tolerance * objective.abs()).contains(&(before - objective))
 }
 

@@ -9,7 +9,7 @@ impl Problem<'_> {
         if state.evaluated.pulls().is_none() {
             self.evaluate(state, Need::Pulls)?;
         }
-        let pulls = state.evaluated.pulls().unwrap_or_default();
+        let Some(pulls) = state.evaluated.pulls() else { return Ok(false) };
         let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pulls);
         match self.factor_step {
             StepLength::Fixed(step) => {
@@ -49,8 +49,8 @@ impl Problem<'_> {
             let moved = factors.moved(-1.0, &state.factors);
             let distance = moved.inner(&moved);
             let promised = gradient.inner(&moved) + distance / (2.0 * step);
-            let before = state.value.total();
-            if self.try_factors(state, factors, before + promised.min(0.0))? {
+            let before = state.value.of_factors();
+            if self.try_factors(state, factors, before + promised.min(0.0)) {
                 // A step that changes nothing says nothing about the next one's length.
                 if distance.sqrt() * length > 1e-14 * before {
                     self.factor_step = StepLength::Backtracking { last: Some(step) };
@@ -64,25 +64,27 @@ impl Problem<'_> {
 
     /// Takes the factors if they bring the objective down to `allowed`; not if they fling the
     /// scores out of all proportion.
-    fn try_factors(&mut self, state: &mut State, factors: Factors, allowed: f64) -> Result<bool> {
+    fn try_factors(&mut self, state: &mut State, factors: Factors, allowed: f64) -> bool {
         let (mut scores, mut evaluated) = std::mem::take(&mut self.spare);
         let largest = self.entries.scores(&factors, &mut scores);
         let reach = state.link.learned().map_or(f64::INFINITY, |l| WILD * l.space().half_width());
-        if !largest.is_finite() || largest > reach {
+        // A domain too wide for any basis is a trial too long as well.
+        let link =
+            if largest <= reach { self.covering(state.link.clone(), largest).ok() } else { None };
+        let Some(link) = link else {
             self.spare = (scores, evaluated);
-            return Ok(false);
-        }
-        let link = self.covering(state.link.clone(), largest)?;
+            return false;
+        };
         self.entries.evaluate(&scores, &link, after_factors(&link), &mut evaluated);
         let value = self.objective.value(&self.entries, &factors, &link, &evaluated);
-        let good = value.total() <= allowed;
+        let good = value.of_factors() <= allowed && value.total() <= state.value.total();
         if good {
             (state.factors, state.link, state.value) = (factors, link, value);
             std::mem::swap(&mut state.scores, &mut scores);
             std::mem::swap(&mut state.evaluated, &mut evaluated);
         }
         self.spare = (scores, evaluated);
-        Ok(good)
+        good
     }
 }
 

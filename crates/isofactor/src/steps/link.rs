@@ -2,7 +2,7 @@
 
 use super::{
     MOST_HALVINGS, Problem, State, StepLength,
-    project::{keeps_to, project_link},
+    project::{keeps_to, project_link, within},
 };
 use crate::{
     error::Result,
@@ -14,11 +14,12 @@ use crate::{
 impl Problem<'_> {
     /// Moves the link, if it is learned. False when no step of any length lowers the objective.
     pub fn step_link(&mut self, state: &mut State) -> Result<bool> {
-        let Link::Learned(link) = state.link.clone() else { return Ok(true) };
+        let Link::Learned(link) = state.link.clone() else { return Ok(false) };
         if state.evaluated.moments().is_none() {
             self.evaluate(state, Need::Moments)?;
         }
-        let gradient = self.objective.link_gradient(&self.entries, &state.evaluated, &link);
+        let Some(moments) = state.evaluated.moments() else { return Ok(false) };
+        let gradient = self.objective.link_gradient(&self.entries, moments, &link);
         match self.link_step {
             StepLength::Fixed(step) => {
                 state.link = Link::Learned(self.stepped_link(&link, step, &gradient)?);
@@ -81,14 +82,14 @@ impl Problem<'_> {
             / (2.0 * self.objective.weight(observed) * observed as f64 * Kernel::BOUND
                 + self.objective.link_penalty);
         let mut step = last.map_or(safe, |step| 2.0 * step);
-        let before = state.value.total();
+        let before = state.value;
         for _ in 0..MOST_HALVINGS {
             let moved = self.stepped_link(link, step, gradient)?;
             let difference: Vec<f64> =
                 moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
             let distance = linalg::dot(&difference, &difference);
             let promised = linalg::dot(gradient, &difference) + distance / (2.0 * step);
-            if self.try_link(state, moved, before + promised.min(0.0)) {
+            if self.try_link(state, moved, before.of_link() + promised.min(0.0)) {
                 self.link_step = StepLength::Backtracking { last: Some(step) };
                 return Ok(distance > 0.0);
             }
@@ -103,7 +104,7 @@ impl Problem<'_> {
         let evaluated = &mut self.spare.1;
         self.entries.evaluate(&state.scores, &link, Need::Pulls, evaluated);
         let value = self.objective.value(&self.entries, &state.factors, &link, evaluated);
-        let good = value.total() <= allowed;
+        let good = value.of_link() <= allowed && value.total() <= state.value.total();
         if good {
             (state.link, state.value) = (link, value);
             std::mem::swap(&mut state.evaluated, evaluated);
@@ -119,11 +120,15 @@ impl Problem<'_> {
         link: &LearnedLink,
         bounds: SlopeBounds,
     ) -> Result<bool> {
-        let space = link.space();
-        let values = self.entries.observations().values();
-        let best =
-            self.objective.best_link(&self.entries, &state.scores, values, space, Some(bounds))?;
-        state.link = Link::Learned(LearnedLink::new(space.clone(), best));
+        let best = within(bounds, |bounds| {
+            let (entries, space) = (&self.entries, link.space());
+            let values = entries.observations().values();
+            let bounds = Some(bounds);
+            let weights =
+                self.objective.best_link(entries, &state.scores, values, space, bounds)?;
+            Ok(LearnedLink::new(space.clone(), weights))
+        })?;
+        state.link = Link::Learned(best);
         self.evaluate(state, Need::Pulls)?;
         Ok(true)
     }

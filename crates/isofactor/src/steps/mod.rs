@@ -4,12 +4,10 @@ mod factor;
 mod link;
 pub mod project;
 
-use std::sync::Arc;
-
 use crate::{
     error::{NumericalError, Result},
     factors::Factors,
-    link::{LearnedLink, Link, LinkSpace, SlopeBounds, monotone::ActiveBounds},
+    link::{Link, SlopeBounds, monotone::ActiveBounds},
     objective::{Objective, ObjectiveValue},
     passes::{Entries, Evaluated, Need},
 };
@@ -137,12 +135,10 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn diverged(&self, objective: f64) -> NumericalError {
-        NumericalError::Diverged { iteration: self.iteration, objective }
+    pub(crate) fn diverged(&self, objective: f64) -> NumericalError {
+        match self.iteration {
+            0 => NumericalError::BadStart,
+            iteration => NumericalError::Diverged { iteration, objective },
+        }
     }
-}
-
-/// A learned link's space, shared by all links of a fit until its domain must grow.
-pub fn zero_link(space: LinkSpace) -> Link {
-    Link::Learned(LearnedLink::zero(Arc::new(space)))
 }

@@ -26,24 +26,56 @@ fn clip_rows(side: &mut [f64], rank: usize, radius: f64) {
     }
 }
 
-/// P_H: the nearest link, in the norm of the space, whose slope keeps to the bounds at every node
-/// of the table (a few hundred per bandwidth's worth of domain).
+/// P_H: the nearest link, in the norm of the space, whose slope keeps to the bounds.
 pub fn project_link(
     link: LearnedLink,
     bounds: SlopeBounds,
     active: &mut ActiveBounds,
 ) -> Result<LearnedLink> {
+    if keeps_to(&link, bounds) {
+        return Ok(link);
+    }
     let space = link.space().clone();
     let rows = space.slope_rows();
-    let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
-    let weights = program.project(link.weights(), active)?;
-    let unchanged = weights == link.weights();
-    Ok(if unchanged { link } else { LearnedLink::new(space.clone(), weights) })
+    within(bounds, |bounds| {
+        let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+        Ok(LearnedLink::new(space.clone(), program.project(link.weights(), active)?))
+    })
 }
 
-/// Whether a link's slope keeps to the bounds at every node of the table.
+/// How far outside its bounds a slope may be, relative to the steepest one.
+const SLACK: f64 = 1e-9;
+
+/// Whether a link's slope keeps to the bounds all over its domain.
 pub fn keeps_to(link: &LearnedLink, bounds: SlopeBounds) -> bool {
-    let rows = link.space().slope_rows();
-    let scale = link.space().grid().spacing();
-    SlopeProgram { rows: &rows, scale, bounds }.holds(link.weights())
+    violation(link, bounds) <= 0.0
+}
+
+/// By how much the slope leaves the bounds, less the slack.
+fn violation(link: &LearnedLink, bounds: SlopeBounds) -> f64 {
+    let (lowest, highest) = link.slope_range();
+    let slack = SLACK * highest.abs().max(bounds.low);
+    (bounds.low - lowest).max(highest - bounds.high) - slack
+}
+
+/// A link found under bounds that hold at the nodes of the table only, made to hold between them
+/// too: where the slope bulges out between two nodes, the bounds at the nodes are tightened by
+/// twice the bulge, which is some hundred-thousandth of the slope.
+pub fn within(
+    bounds: SlopeBounds,
+    mut find: impl FnMut(SlopeBounds) -> Result<LearnedLink>,
+) -> Result<LearnedLink> {
+    const MOST_TIGHTENINGS: usize = 6;
+    let mut link = find(bounds)?;
+    let mut margin = 0.0;
+    for _ in 0..MOST_TIGHTENINGS {
+        let bulge = violation(&link, bounds);
+        margin += 2.0 * bulge;
+        let tighter = SlopeBounds { low: bounds.low + margin, high: bounds.high - margin };
+        if bulge <= 0.0 || tighter.low >= tighter.high {
+            break;
+        }
+        link = find(tighter)?;
+    }
+    Ok(link)
 }

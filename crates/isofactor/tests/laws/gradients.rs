@@ -77,7 +77,8 @@ fn the_link_gradient_is_the_slope_of_the_objective() {
             let link = link(&space(family), 5);
             let z = factors(6, 2);
             let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));
-            let gradient = objective.link_gradient(&entries, &point.evaluated, &link);
+            let gradient =
+                objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &link);
             for seed in 0..4 {
                 let direction = noise(seed, link.weights().len());
                 let value = |s: f64| {
@@ -100,7 +101,7 @@ fn the_link_gradient_evaluates_to_the_papers_sum_of_kernels() {
     let space = space(KernelFamily::Gaussian);
     let link = link(&space, 5);
     let point = at(&objective, &entries, &factors(6, 2), &Link::Learned(link.clone()));
-    let gradient = objective.link_gradient(&entries, &point.evaluated, &link);
+    let gradient = objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &link);
     for x in [-1.7, -0.3, 0.0, 0.9, 2.4] {
         let data: f64 = point
             .scores

@@ -6,6 +6,7 @@ use isofactor::{
     link::{Kernel, LearnedLink, LinkSpace},
     objective::Objective,
     passes::Entries,
+    steps::project::{keeps_to, project_link, within},
     theory::{residual_bound, smallest_gram_eigenvalue},
 };
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn the_objective_is_strongly_convex_and_smooth_in_the_link() {
         let (one, two) = (link(&space, seed), link(&space, seed + 77));
         let point = at(&objective, &entries, &z, &Link::Learned(two.clone()));
         let other = at(&objective, &entries, &z, &Link::Learned(one.clone()));
-        let gradient = objective.link_gradient(&entries, &point.evaluated, &two);
+        let gradient = objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &two);
         let difference: Vec<f64> =
             one.weights().iter().zip(two.weights()).map(|(a, b)| a - b).collect();
         let square = inner(&difference, &difference);
@@ -111,7 +112,7 @@ fn the_best_link_has_no_gradient_and_nothing_near_it_is_better() {
         let best = objective.best_link(&entries, &scores, values, &space, None).unwrap();
         let best = LearnedLink::new(space.clone(), best);
         let point = at(&objective, &entries, &z, &Link::Learned(best.clone()));
-        let gradient = objective.link_gradient(&entries, &point.evaluated, &best);
+        let gradient = objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &best);
         assert!(inner(&gradient, &gradient).sqrt() < 1e-9);
         for seed in 0..10 {
             let nearby = crate::sample::moved(&best, 1e-2, &noise(seed, best.weights().len()));
@@ -132,16 +133,19 @@ fn the_best_link_within_slope_bounds_beats_every_feasible_neighbour() {
     let mut scores = Vec::new();
     entries.scores(&z, &mut scores);
     let values = observations.values();
-    let best = objective.best_link(&entries, &scores, values, &space, Some(bounds)).unwrap();
-    let best = LearnedLink::new(space.clone(), best);
-    assert!(isofactor::steps::project::keeps_to(&best, bounds));
+    let best = within(bounds, |bounds| {
+        let best = objective.best_link(&entries, &scores, values, &space, Some(bounds))?;
+        Ok(LearnedLink::new(space.clone(), best))
+    });
+    let best = best.unwrap();
+    assert!(keeps_to(&best, bounds));
     let value = at(&objective, &entries, &z, &Link::Learned(best.clone())).value.total();
     for seed in 0..10 {
         let nearby = crate::sample::moved(&best, 1e-2, &noise(seed, best.weights().len()));
         let mut active = Default::default();
-        let feasible =
-            isofactor::steps::project::project_link(nearby, bounds, &mut active).unwrap();
+        let feasible = project_link(nearby, bounds, &mut active).unwrap();
         let other = at(&objective, &entries, &z, &Link::Learned(feasible)).value.total();
-        assert!(other >= value - 1e-9, "{other} below {value}");
+        // Bounds tightened against bulges between nodes cost some parts in a hundred thousand.
+        assert!(other >= value * (1.0 - 1e-4), "{other} below {value}");
     }
 }
