@@ -229,8 +229,9 @@ pub struct BcdArgs {
     /// Longest row of the factors: off, auto (4/3 of the start's longest) or a radius.
     #[arg(long, default_value = "off")]
     pub project_factors: ProjectFactors,
-    /// Bounds on the link's slope: off, or LOW,HIGH, as in 0,inf for any increasing link.
-    #[arg(long, default_value = "off", allow_hyphen_values = true)]
+    /// Bounds on the link's slope: LOW,HIGH, as in 0,inf for any increasing link; off for none;
+    /// auto is 0,inf with backtracking steps and off with fixed ones.
+    #[arg(long, default_value = "auto", allow_hyphen_values = true)]
     pub monotone: Monotone,
     /// Effects of rows and columns: off.
     #[arg(long, default_value = "off")]

@@ -1,6 +1,6 @@
 //! What a fit came to, in a few lines and as JSON.
 
-use isofactor::{FittedModel, Link, Metrics, Shape};
+use isofactor::{FittedModel, Link, Metrics, Shape, link::SlopeBounds};
 use serde::Serialize;
 
 use crate::text::{seconds, short, thousands};
@@ -93,7 +93,8 @@ fn link_in_words(model: &FittedModel) -> String {
         Link::Known(link) => format!("known link {link}"),
         Link::Learned(link) => {
             let kernel = link.space().kernel();
-            let within = match model.provenance.config.monotone.bounds() {
+            let within = match model.provenance.config.slope_bounds() {
+                Some(SlopeBounds::INCREASING) => ", increasing".to_owned(),
                 Some(b) => format!(", slopes within {} and {}", short(b.low), short(b.high)),
                 None => String::new(),
             };

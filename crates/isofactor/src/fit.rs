@@ -129,12 +129,12 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
     };
     let entries = Entries::new(input.train);
     let link = start_link(settings, input, &objective, &entries, &factors, radius)?;
-    let bounds = settings.monotone.bounds();
+    let bounds = settings.slope_bounds();
     let mut problem =
         Problem::new(entries, objective, radius, bounds, StepLength::SEARCH, StepLength::SEARCH);
     let state = problem.state(factors, link)?;
     let of_start = Spectrum { singular_values: state.factors.balanced()?.1, incoherence };
-    let bounds = settings.monotone.bounds();
+    let bounds = settings.slope_bounds();
     let constants = theory_constants(settings, input, &state, reach, &of_start, bounds);
     problem.factor_step = length(settings.factor_step, constants.map(|c| c.factor_step))?;
     problem.link_step = length(settings.link_step, constants.map(|c| c.link_step))?;

@@ -10,12 +10,11 @@
 //!
 //! let shape = Shape { rows: 20, columns: 15 };
 //! let seen = Observations::complete(shape, |i, t| {
-//!     let score = (i as f64 / 10.0 - 1.0) * (t as f64 / 7.0 - 1.0);
-//!     1.0 / (1.0 + (-4.0 * score).exp())
+//!     ((i as f64 - 9.5) * (t as f64 - 7.0) / 20.0).tanh()
 //! })?;
 //! let config = FitConfig { rank: 1, iterations: 50, ..FitConfig::default() };
 //! let model = fit(&config, &FitInput::new(&seen), &mut Unwatched)?;
-//! assert!(model.provenance.train.rmse < 0.1);
+//! assert!(model.provenance.train.rmse < 0.01);
 //! let prediction = model.predict(Some(3), Some(4));
 //! # assert!(prediction.is_finite());
 //! # Ok::<(), isofactor::Error>(())

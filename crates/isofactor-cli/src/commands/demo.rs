@@ -64,9 +64,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     write_model(model_file, &numbered(study.learned, made.shape))?;
     let folder = args.out.display();
     show(&format!("\n  look at {folder}/demo.html; data, truth and model are beside it"))?;
-    show(&format!(
-        "  try: isofactor fit {folder}/panel.csv --rank 3 --monotone 0,inf --holdout 0.1\n"
-    ))?;
+    show(&format!("  try: isofactor fit {folder}/panel.csv --rank 3 --holdout 0.1\n"))?;
     Ok(())
 }
 
@@ -95,12 +93,7 @@ impl Study {
     fn run(made: &MadePanel, seen: &Observations, truth: &Truth) -> Result<Self, Failure> {
         let (train, held) = hold_out(seen, 0.1, made.seed)?;
         let unseen = unseen(seen);
-        let config = FitConfig {
-            rank: made.rank,
-            monotone: "0,inf".parse().map_err(isofactor::Error::from)?,
-            seed: made.seed,
-            ..FitConfig::default()
-        };
+        let config = FitConfig { rank: made.rank, seed: made.seed, ..FitConfig::default() };
         let mut progress = Progress::new(config.iterations);
         let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
         let learned = fit(&config, &input, &mut progress);

@@ -276,7 +276,7 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
             thousands(unseen)
         ));
     }
-    let bounded = model.provenance.config.monotone.bounds().is_some();
+    let bounded = model.provenance.config.slope_bounds().is_some();
     if let Some(slope) = steepest_fall(model).filter(|_| !bounded) {
         say(&format!(
             "the learned link falls in places (slope down to {}): --monotone 0,inf keeps it increasing",

@@ -18,7 +18,7 @@
 //! | `start-rescale` | false | divide the spectral start's matrix by the share observed |
 //! | `start-link` | `zero` | `identity` |
 //! | `project-factors` | `off` | `auto`, or a radius above 0 (beta) |
-//! | `monotone` | `off` | `LOW,HIGH` with 0 <= LOW < HIGH (xi, Xi); HIGH may be `inf` |
+//! | `monotone` | `auto` | `off`, or `LOW,HIGH` with 0 <= LOW < HIGH (xi, Xi); HIGH may be `inf`; `auto` is `0,inf` with backtracking, else `off` |
 //! | `effects` | `off` | |
 //! | `keep` | `best` | `last`: which iterate to return when there are validation entries |
 //! | `seed` | 0 | |
@@ -105,7 +105,7 @@ impl Default for FitConfig {
             start_rescale: false,
             start_link: StartLink::Zero,
             project_factors: ProjectFactors::Off,
-            monotone: Monotone::Off,
+            monotone: Monotone::Auto,
             effects: Effects::Off,
             keep: Keep::Best,
             seed: 0,
@@ -125,6 +125,16 @@ impl CheckedConfig {
 }
 
 impl FitConfig {
+    /// The bounds on the link's slope that the settings come to.
+    pub fn slope_bounds(&self) -> Option<SlopeBounds> {
+        let searching = [self.factor_step, self.link_step] == [StepRule::Backtracking; 2];
+        match self.monotone {
+            Monotone::Off => None,
+            Monotone::Within(bounds) => Some(bounds),
+            Monotone::Auto => searching.then_some(SlopeBounds::INCREASING),
+        }
+    }
+
     /// Checks every setting.
     pub fn check(self, shape: Shape) -> Result<CheckedConfig> {
         let Shape { rows, columns } = shape;
@@ -162,7 +172,7 @@ impl FitConfig {
     fn check_theory(&self) -> Result<()> {
         let asked = [self.factor_step, self.link_step].contains(&StepRule::Theory);
         let bounded = |b: SlopeBounds| b.low > 0.0 && b.high.is_finite();
-        if asked && !self.monotone.bounds().is_some_and(bounded) {
+        if asked && !self.slope_bounds().is_some_and(bounded) {
             let second = "monotone LOW,HIGH with LOW above 0: theorem 1 is stated for such links";
             return Err(ConfigError::Needs { first: "the step rule 'theory'", second }.into());
         }
@@ -230,7 +240,7 @@ mod tests {
         for text in ["off", "auto", "1.5"] {
             assert_eq!(text.parse::<ProjectFactors>().unwrap().to_string(), text);
         }
-        for text in ["off", "0.1,2"] {
+        for text in ["auto", "off", "0.1,2"] {
             assert_eq!(text.parse::<Monotone>().unwrap().to_string(), text);
         }
         assert!("fast".parse::<StepRule>().is_err());

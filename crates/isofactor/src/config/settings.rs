@@ -129,6 +129,9 @@ impl FromStr for ProjectFactors {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub enum Monotone {
+    /// Any increasing link when both steps are found by backtracking; no bounds with fixed steps,
+    /// which are the paper's algorithm to the letter.
+    Auto,
     /// No bounds: the link may fold.
     Off,
     /// The slope stays within these.
@@ -136,19 +139,10 @@ pub enum Monotone {
 }
 written!(Monotone);
 
-impl Monotone {
-    /// The bounds, if there are any.
-    pub fn bounds(&self) -> Option<SlopeBounds> {
-        match self {
-            Monotone::Off => None,
-            Monotone::Within(bounds) => Some(*bounds),
-        }
-    }
-}
-
 impl fmt::Display for Monotone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Monotone::Auto => f.write_str("auto"),
             Monotone::Off => f.write_str("off"),
             Monotone::Within(bounds) => write!(f, "{},{}", bounds.low, bounds.high),
         }
@@ -159,14 +153,17 @@ impl FromStr for Monotone {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let choices = "off, or two slopes as LOW,HIGH";
-        match text.split_once(',') {
-            _ if text == "off" => Ok(Monotone::Off),
-            Some((low, high)) => Ok(Monotone::Within(SlopeBounds {
+        let choices = "auto, off, or two slopes as LOW,HIGH";
+        match (text, text.split_once(',')) {
+            ("auto", _) => Ok(Monotone::Auto),
+            ("off", _) => Ok(Monotone::Off),
+            (_, Some((low, high))) => Ok(Monotone::Within(SlopeBounds {
                 low: number("monotone", low, choices)?,
                 high: number("monotone", high, choices)?,
             })),
-            None => Err(ConfigError::Unknown { field: "monotone", got: text.to_owned(), choices }),
+            (_, None) => {
+                Err(ConfigError::Unknown { field: "monotone", got: text.to_owned(), choices })
+            }
         }
     }
 }

@@ -26,6 +26,11 @@ pub struct SlopeBounds {
     pub high: f64,
 }
 
+impl SlopeBounds {
+    /// Any link that does not fall.
+    pub const INCREASING: SlopeBounds = SlopeBounds { low: 0.0, high: f64::INFINITY };
+}
+
 /// Which bound of which row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bound {

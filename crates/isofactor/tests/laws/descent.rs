@@ -37,6 +37,7 @@ fn the_objective_never_rises_under_backtracking() {
                         loss,
                         link: link.parse::<LinkChoice>().unwrap(),
                         project_factors: project.parse().unwrap(),
+                        monotone: "off".parse().unwrap(),
                         ..FitConfig::default()
                     };
                     let objectives = trace(&config);
