@@ -61,7 +61,8 @@ impl Grid {
     #[inline]
     pub fn locate(&self, x: f64) -> (usize, f64) {
         let position = (x + self.half_width) * self.density;
-        let interval = (position as usize).min(self.intervals - 1);
+        // By way of a short integer, to which the conversion is several times faster.
+        let interval = (position as i32 as usize).min(self.intervals - 1);
         (interval, position - interval as f64)
     }
 }
@@ -92,23 +93,30 @@ impl Table {
     pub fn value_and_slope(&self, x: f64) -> (f64, f64) {
         let inside = x.clamp(-self.grid.half_width, self.grid.half_width);
         let (interval, t) = self.grid.locate(inside);
-        let [a0, a1, a2, a3, a4, a5] = self.pieces[interval];
-        let value = a0 + t * (a1 + t * (a2 + t * (a3 + t * (a4 + t * a5))));
-        let slope = a1 + t * (2.0 * a2 + t * (3.0 * a3 + t * (4.0 * a4 + t * 5.0 * a5)));
+        let (value, slope) = value_and_slope(&self.pieces[interval], t);
         let slope = slope * self.grid.density;
         (value + slope * (x - inside), slope)
     }
+}
+
+/// A quintic and its derivative at `t`, by one run of Horner's rule.
+#[inline]
+fn value_and_slope(piece: &[f64; ORDER], t: f64) -> (f64, f64) {
+    let mut value = piece[ORDER - 1];
+    let mut slope = 0.0;
+    for &coefficient in piece[..ORDER - 1].iter().rev() {
+        slope = slope * t + value;
+        value = value * t + coefficient;
+    }
+    (value, slope)
 }
 
 impl Table {
     /// Smallest and largest slope over the grid, nodes and places between them.
     pub fn slope_range(&self) -> (f64, f64) {
         const PLACES: usize = 8;
-        let slopes = self.pieces.iter().flat_map(|&[_, a1, a2, a3, a4, a5]| {
-            (0..=PLACES).map(move |i| {
-                let t = i as f64 / PLACES as f64;
-                a1 + t * (2.0 * a2 + t * (3.0 * a3 + t * (4.0 * a4 + t * 5.0 * a5)))
-            })
+        let slopes = self.pieces.iter().flat_map(|piece| {
+            (0..=PLACES).map(move |i| value_and_slope(piece, i as f64 / PLACES as f64).1)
         });
         let (low, high) = slopes
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| (low.min(s), high.max(s)));
