@@ -1,10 +1,10 @@
 //! Pages about fits: turns models and traces into the report's figures.
 
-use isofactor::{FittedModel, KnownLink, Observations, TraceRow};
+use isofactor::{FittedModel, KnownLink, Observations, Shape, TraceRow};
 use isofactor_report::{Axis, Block, Chart, Fact, Figure, Page, Reference, Section, Series};
 
 use crate::{
-    summary::describe,
+    summary::link_in_words,
     text::{short, thousands},
 };
 
@@ -24,7 +24,11 @@ pub fn fit_page(
     let mut facts = vec![
         Fact::new("Rank", p.config.rank.to_string()),
         Fact::new("Train RMSE", short(p.train.rmse)),
-        Fact::new("Iterations", thousands(p.iterations)).note(p.stop.to_string()),
+        Fact::new("Iterations", thousands(p.iterations)).note(format!(
+            "{}; kept {}",
+            p.stop,
+            thousands(p.kept)
+        )),
     ];
     if let Some(held) = p.validation {
         let note = format!("{} entries", thousands(held.count));
@@ -35,13 +39,13 @@ pub fn fit_page(
     Page::new("Factors and the link behind a matrix", data_in_words(model))
         .with(Section::new("What was fitted").with(Block::Facts(facts)))
         .with(Section::new("The link").with(Figure::new(
-            "The learned link over the scores of the training entries, whose density lies under it.",
+            "The link over the scores of the training entries, whose density lies under it.",
             link_chart(model, &scores(model, train), None),
         )))
-        .with(Section::new("Convergence").with(Figure::new(
-            "Errors by iteration.",
-            convergence_chart(trace),
-        )))
+        .with(
+            Section::new("Convergence")
+                .with(Figure::new("Errors by iteration.", convergence_chart(trace))),
+        )
         .with(Section::new("Predictions").with(Figure::new(
             format!("Predicted against observed values of {what} entries."),
             prediction_chart(
@@ -53,7 +57,18 @@ pub fn fit_page(
 }
 
 fn data_in_words(model: &FittedModel) -> String {
-    describe(model, None).lines().take(2).map(str::trim).collect::<Vec<_>>().join(". ")
+    let Shape { rows, columns } = model.shape();
+    let observed = model.provenance.observed;
+    format!(
+        "{} entries of a matrix with {} rows and {} columns ({}% of it), explained by {} factors per \
+         row and column and a {}.",
+        thousands(observed),
+        thousands(rows),
+        thousands(columns),
+        short(100.0 * observed as f64 / (rows as f64 * columns as f64)),
+        model.factors.rank(),
+        link_in_words(model)
+    )
 }
 
 /// The scores of the training entries.
@@ -69,8 +84,9 @@ pub fn link_chart(model: &FittedModel, scores: &[f64], truth: Option<(&KnownLink
     let curve = |f: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
         (0..LINK_POINTS).map(place).map(|x| (x, f(x))).collect()
     };
+    let name = if model.link.learned().is_some() { "learned link" } else { "known link" };
     let mut chart = Chart::new(Axis::new("Score"), Axis::new("Value"))
-        .with(Series::line("learned link", curve(&|x| model.link.value(x))).solid());
+        .with(Series::line(name, curve(&|x| model.link.value(x))).solid());
     if let Some((link, scale)) = truth {
         let true_curve = curve(&|x| link.value_and_slope(x * scale).0);
         chart = chart.with(Series::line("true link", true_curve).dashed());

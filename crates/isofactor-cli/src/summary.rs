@@ -88,7 +88,8 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
     lines.join("\n")
 }
 
-fn link_in_words(model: &FittedModel) -> String {
+/// The link of a model.
+pub fn link_in_words(model: &FittedModel) -> String {
     match &model.link {
         Link::Known(link) => format!("known link {link}"),
         Link::Learned(link) => {
