@@ -145,7 +145,8 @@ pub struct FitArgs {
     /// The algorithm: bcd is the paper's Algorithm 1.
     #[arg(long, default_value = "bcd")]
     pub solver: SolverKind,
-    /// Hold back this share of every row and report the error there.
+    /// Hold back this share of every row and report the error there; with --keep best the iterate
+    /// is chosen by the same entries, so the error is a little optimistic.
     #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
     pub holdout: Option<f64>,
     /// Entries to report the error on, read as the data are.

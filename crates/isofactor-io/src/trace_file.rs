@@ -26,17 +26,17 @@ pub fn write_trace(target: Target, rows: &[TraceRow]) -> Result<()> {
         for row in rows {
             let mut fields = vec![
                 row.iteration.to_string(),
-                row.objective.to_string(),
-                row.data_term.to_string(),
-                row.balance_term.to_string(),
+                number(row.objective),
+                number(row.data_term),
+                number(row.balance_term),
                 optional(row.link_norm),
-                row.train_rmse.to_string(),
+                number(row.train_rmse),
                 optional(row.validation_rmse),
-                row.seconds.to_string(),
+                number(row.seconds),
             ];
             if let Some(truth) = row.truth {
                 let distances = [truth.link_distance, truth.lyapunov, truth.regret].map(optional);
-                fields.push(truth.factor_distance.to_string());
+                fields.push(number(truth.factor_distance));
                 fields.extend(distances);
             }
             csv.write_record(&fields)?;
@@ -46,5 +46,10 @@ pub fn write_trace(target: Target, rows: &[TraceRow]) -> Result<()> {
 }
 
 fn optional(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+    value.map_or_else(String::new, number)
+}
+
+/// With all its digits, and an exponent where it needs one.
+fn number(value: f64) -> String {
+    format!("{value:?}")
 }

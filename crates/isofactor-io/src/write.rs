@@ -28,6 +28,10 @@ impl Target {
             return Err(Error::writing(path, "it is a directory"));
         }
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
+            let reason = format!("there is no folder {}", missing.display());
+            return Err(Error::writing(path, reason));
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".isofactor-");
         // As any new file: readable by others as far as the user's mask allows.
@@ -35,7 +39,7 @@ impl Target {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
-            .map_err(|e| Error::writing(path, e))?;
+            .map_err(|e| Error::writing(path, e.kind()))?;
         Ok(Self { path: path.to_owned(), file })
     }
 

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Instant};
 use crate::{
     baseline::Baseline,
     config::{
-        Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, Start, StartLink, StepRule,
+        Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, SolverKind, Start,
+        StartLink, StepRule,
     },
     diagnostics::{Standing, Tracker, Truth},
     error::{ConfigError, NumericalError, Result},
@@ -92,7 +93,9 @@ fn fit_here(
         tolerance: settings.tolerance,
         keep: settings.keep,
     };
-    let outcome = solver::run(&mut problem, state, &run, &mut watch)?;
+    let outcome = match settings.solver {
+        SolverKind::Bcd => solver::run(&mut problem, state, &run, &mut watch)?,
+    };
     let standing = match &mut watch.tracker {
         Some(tracker) => tracker.standing(&problem, &outcome.state)?,
         None => None,
@@ -188,7 +191,9 @@ fn start_link(
         Bandwidth::Fixed(bandwidth) => bandwidth,
     };
     if let Some(given) = input.start_link {
-        let half_width = half_width.max(given.space().half_width());
+        if largest <= given.space().half_width() {
+            return Ok(Link::Learned(given.clone()));
+        }
         let space = LinkSpace::build(given.space().kernel(), half_width)?;
         let weights = space.carry_over(given.space(), given.weights());
         return Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)));

@@ -10,6 +10,11 @@ macro_rules! choices {
         #[serde(try_from = "String", into = "String")]
         pub enum $name { $($(#[$variant_meta])* $variant,)+ }
 
+        impl $name {
+            /// All choices, in the order in which help texts list them.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(match self { $($name::$variant => $word,)+ })

@@ -58,9 +58,17 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     outputs.write(&labelled, &train, validation.as_ref(), trace)?;
     tell(args, &labelled.model, began.elapsed().as_secs_f64())?;
     if labelled.model.provenance.stop == Stop::Cancelled {
-        if let Some(path) = &args.out {
-            say(&format!("saved what there was; go on with --start {}", path.display()));
-        }
+        let p = &labelled.model.provenance;
+        say(&match &args.out {
+            Some(path) => format!(
+                "saved iteration {} of {}; to go on, add --rank {} --start {}",
+                p.kept,
+                p.iterations,
+                p.config.rank,
+                path.display()
+            ),
+            None => "nothing was saved: add --out FILE".to_owned(),
+        });
         return Err(Failure::Interrupted);
     }
     Ok(())
@@ -282,6 +290,9 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
             "the learned link falls in places (slope down to {}): --monotone 0,inf keeps it increasing",
             short(slope)
         ));
+    }
+    if args.out.is_none() {
+        say("no model was written: add --out FILE to keep it");
     }
     for path in [&args.out, &args.report, &args.trace].into_iter().flatten() {
         say(&format!("wrote {}", path.display()));

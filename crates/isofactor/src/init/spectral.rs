@@ -26,6 +26,8 @@ const SPARE: usize = 6;
 fn depth(size: usize) -> usize {
     if size <= 50_000 { 16 } else { 6 }
 }
+/// A residual below this that no longer halves is at the limit of the arithmetic.
+const ROUNDING: f64 = 1e-11;
 const MOST_RESTARTS: usize = 400;
 /// A residual that is still good enough when the restarts are used up.
 const ACCEPTABLE: f64 = 1e-8;
@@ -147,28 +149,21 @@ fn truncated_svd(matrix: &ZeroFilled, rank: usize, seed: u64) -> Result<ThinSvd>
     let mut random = Pcg64::seed_from_u64(seed);
     let mut block = Mat::from_fn(columns, width, |_, _| StandardNormal.sample(&mut random));
     let mut residual = f64::INFINITY;
+    let mut last = None;
     for _ in 0..MOST_RESTARTS {
         let span = krylov_span(matrix, &block);
         let best = restricted_svd(matrix, &span)?;
-        residual = largest_residual(matrix, &best, rank);
-        if residual <= TOLERANCE {
+        let before = std::mem::replace(&mut residual, largest_residual(matrix, &best, rank));
+        // Rounding may keep a residual just above the goal for good.
+        let at_rest = residual <= ROUNDING && residual > 0.5 * before;
+        if residual <= TOLERANCE || at_rest || span.ncols() == columns {
             return Ok(best);
         }
-        let keep = width.min(best.right.ncols());
-        block = best.right.subcols(0, keep).to_owned();
-        if residual <= ACCEPTABLE && stalled(&span, columns) {
-            return Ok(best);
-        }
+        block = best.right.subcols(0, width.min(best.right.ncols())).to_owned();
+        last = Some(best);
     }
-    if residual <= ACCEPTABLE {
-        return restricted_svd(matrix, &krylov_span(matrix, &block));
-    }
-    Err(NumericalError::SpectralStart { restarts: MOST_RESTARTS, residual }.into())
-}
-
-/// Whether the span is already everything, so that no restart can improve on it.
-fn stalled(span: &Mat<f64>, columns: usize) -> bool {
-    span.ncols() == columns
+    let failed = NumericalError::SpectralStart { restarts: MOST_RESTARTS, residual };
+    last.filter(|_| residual <= ACCEPTABLE).ok_or_else(|| failed.into())
 }
 
 /// An orthonormal basis of a space that contains `X, A'A X, (A'A)^2 X, ...`.

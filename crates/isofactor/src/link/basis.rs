@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn sections_are_reproduced_to_the_stated_tolerance_across_the_domain() {
-        for family in FAMILIES {
+        for &family in FAMILIES {
             for (bandwidth, half_width) in [(0.5, 0.2), (1.0, 1.0), (0.3, 2.0), (0.05, 0.4)] {
                 let kernel = Kernel::try_new(family, bandwidth).unwrap();
                 let basis =
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn inner_products_of_coordinates_are_kernel_values() {
-        for family in FAMILIES {
+        for &family in FAMILIES {
             let kernel = Kernel::try_new(family, 0.4).unwrap();
             let tolerance = kernel.basis_tolerance();
             let basis = Basis::build(kernel, &candidates(kernel, 1.0), tolerance).unwrap();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_function_carried_to_a_wider_domain_keeps_its_norm_and_values() {
-        for family in FAMILIES {
+        for &family in FAMILIES {
             let kernel = Kernel::try_new(family, 0.5).unwrap();
             let tolerance = kernel.basis_tolerance();
             let narrow = Basis::build(kernel, &candidates(kernel, 0.8), tolerance).unwrap();

@@ -38,9 +38,13 @@ struct Bound {
     upper: bool,
 }
 
-/// The bounds that held the last solution back: where the next one begins.
+/// What one projection leaves for the next: the bounds that held its solution back, and by how
+/// much the bounds at the nodes are tightened so that none is crossed between them.
 #[derive(Debug, Clone, Default)]
-pub struct ActiveBounds(Vec<Bound>);
+pub struct ActiveBounds {
+    held: Vec<Bound>,
+    pub(crate) margin: f64,
+}
 
 /// How far outside a bound counts as on it, relative to the steepest slope in play.
 const SLACK: f64 = 1e-10;
@@ -62,14 +66,14 @@ impl SlopeProgram<'_> {
     pub fn project(&self, start: &[f64], active: &mut ActiveBounds) -> Result<Vec<f64>> {
         let slack = self.slack(start);
         if self.worst_violation(start, slack).is_none() {
-            active.0.clear();
+            active.held.clear();
             return Ok(start.to_vec());
         }
-        let mut search = Search::resume(self, start, &active.0);
+        let mut search = Search::resume(self, start, &active.held);
         // Each round takes a bound in; a solution holds at most as many as there are coordinates.
         for _ in 0..10 * (start.len() + 10) {
             let Some((bound, violation)) = self.worst_violation(&search.point, slack) else {
-                active.0 = search.active.iter().map(|a| a.bound).collect();
+                active.held = search.active.iter().map(|a| a.bound).collect();
                 return Ok(search.point);
             };
             if !search.take_in(self, bound, violation) {
@@ -307,7 +311,7 @@ mod tests {
         active: &ActiveBounds,
     ) -> f64 {
         let mut search = Search { point: start.to_vec(), active: vec![], q: vec![], r: vec![] };
-        for &bound in &active.0 {
+        for &bound in &active.held {
             let (normal, level) = program.half_space(bound);
             search.push(Active { bound, normal, level, multiplier: 0.0 });
         }

@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_table_agrees_with_direct_evaluation() {
-        for family in FAMILIES {
+        for &family in FAMILIES {
             for (bandwidth, half_width) in [(0.5, 0.1), (0.2, 1.0), (2.0, 3.0)] {
                 let kernel = Kernel::try_new(family, bandwidth).unwrap();
                 let space = LinkSpace::build(kernel, half_width).unwrap();

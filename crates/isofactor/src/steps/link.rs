@@ -113,22 +113,32 @@ impl Problem<'_> {
     }
 
     /// From outside the bounds, at the start or when the domain has grown, getting inside comes
-    /// first, even if the objective rises: at the best link there is.
+    /// first: at the nearest link, or, where that raises the objective by more than half, at the
+    /// best there is.
     fn enter(
         &mut self,
         state: &mut State,
         link: &LearnedLink,
         bounds: SlopeBounds,
     ) -> Result<bool> {
-        let best = within(bounds, |bounds| {
+        let allowed = 1.5 * state.value.total();
+        let nearest = project_link(link.clone(), bounds, &mut self.active)?;
+        state.link = Link::Learned(nearest);
+        self.evaluate(state, Need::Pulls)?;
+        if state.value.total() <= allowed {
+            return Ok(true);
+        }
+        let mut active = std::mem::take(&mut self.active);
+        let best = within(bounds, &mut active, |bounds, _| {
             let (entries, space) = (&self.entries, link.space());
             let values = entries.observations().values();
             let bounds = Some(bounds);
             let weights =
                 self.objective.best_link(entries, &state.scores, values, space, bounds)?;
             Ok(LearnedLink::new(space.clone(), weights))
-        })?;
-        state.link = Link::Learned(best);
+        });
+        self.active = active;
+        state.link = Link::Learned(best?);
         self.evaluate(state, Need::Pulls)?;
         Ok(true)
     }

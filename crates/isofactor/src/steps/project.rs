@@ -32,19 +32,16 @@ pub fn project_link(
     bounds: SlopeBounds,
     active: &mut ActiveBounds,
 ) -> Result<LearnedLink> {
-    if keeps_to(&link, bounds) {
-        return Ok(link);
-    }
     let space = link.space().clone();
     let rows = space.slope_rows();
-    within(bounds, |bounds| {
+    within(bounds, active, |bounds, active| {
         let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
         Ok(LearnedLink::new(space.clone(), program.project(link.weights(), active)?))
     })
 }
 
 /// How far outside its bounds a slope may be, relative to the steepest one.
-const SLACK: f64 = 1e-9;
+const SLACK: f64 = 1e-8;
 
 /// Whether a link's slope keeps to the bounds all over its domain.
 pub fn keeps_to(link: &LearnedLink, bounds: SlopeBounds) -> bool {
@@ -61,21 +58,25 @@ fn violation(link: &LearnedLink, bounds: SlopeBounds) -> f64 {
 /// A link found under bounds that hold at the nodes of the table only, made to hold between them
 /// too: where the slope bulges out between two nodes, the bounds at the nodes are tightened by
 /// twice the bulge, which is some hundred-thousandth of the slope.
+///
+/// The margin is remembered: all links of a fit are projected onto the same set, once it is found.
 pub fn within(
     bounds: SlopeBounds,
-    mut find: impl FnMut(SlopeBounds) -> Result<LearnedLink>,
+    active: &mut ActiveBounds,
+    mut find: impl FnMut(SlopeBounds, &mut ActiveBounds) -> Result<LearnedLink>,
 ) -> Result<LearnedLink> {
     const MOST_TIGHTENINGS: usize = 6;
-    let mut link = find(bounds)?;
-    let mut margin = 0.0;
+    let tightened =
+        |margin: f64| SlopeBounds { low: bounds.low + margin, high: bounds.high - margin };
+    let mut link = find(tightened(active.margin), active)?;
     for _ in 0..MOST_TIGHTENINGS {
         let bulge = violation(&link, bounds);
-        margin += 2.0 * bulge;
-        let tighter = SlopeBounds { low: bounds.low + margin, high: bounds.high - margin };
+        let tighter = tightened(active.margin + 2.0 * bulge);
         if bulge <= 0.0 || tighter.low >= tighter.high {
             break;
         }
-        link = find(tighter)?;
+        active.margin += 2.0 * bulge;
+        link = find(tighter, active)?;
     }
     Ok(link)
 }

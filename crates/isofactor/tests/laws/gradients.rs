@@ -6,12 +6,7 @@ use crate::sample::{
     SHAPE, at, factors, inner, link, moved, noise, objective, observations, space,
 };
 
-const FAMILIES: [KernelFamily; 4] = [
-    KernelFamily::Gaussian,
-    KernelFamily::Matern52,
-    KernelFamily::RationalQuadratic,
-    KernelFamily::InverseMultiquadric,
-];
+const FAMILIES: &[KernelFamily] = KernelFamily::ALL;
 
 fn relative(a: f64, b: f64) -> f64 {
     (a - b).abs() / (1.0 + a.abs())
@@ -73,7 +68,7 @@ fn the_link_gradient_is_the_slope_of_the_objective() {
     let entries = Entries::new(&observations);
     for loss in [LossScale::Sum, LossScale::Mean] {
         let objective = objective(loss);
-        for family in FAMILIES {
+        for &family in FAMILIES {
             let link = link(&space(family), 5);
             let z = factors(6, 2);
             let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));

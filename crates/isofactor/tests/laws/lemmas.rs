@@ -133,7 +133,7 @@ fn the_best_link_within_slope_bounds_beats_every_feasible_neighbour() {
     let mut scores = Vec::new();
     entries.scores(&z, &mut scores);
     let values = observations.values();
-    let best = within(bounds, |bounds| {
+    let best = within(bounds, &mut Default::default(), |bounds, _| {
         let best = objective.best_link(&entries, &scores, values, &space, Some(bounds))?;
         Ok(LearnedLink::new(space.clone(), best))
     });

@@ -1,6 +1,6 @@
 //! Laws that the core must obey, one topic a module.
 
-// A helper of a test may fail as the test itself may.
+// Functions of a test may fail as the test itself may.
 #![allow(clippy::unwrap_used)]
 
 mod against_reference;
