@@ -120,3 +120,22 @@ fn steps_far_too_long_are_reported_as_divergence() {
     let message = error.unwrap_err().to_string();
     assert!(message.contains("diverged at iteration"), "{message}");
 }
+
+#[test]
+fn a_fit_goes_on_from_an_earlier_model_where_that_one_ended() {
+    let seen = observations(2);
+    let config = FitConfig { rank: 2, iterations: 25, ..FitConfig::default() };
+    let mut before = Objectives::default();
+    let model = fit(&config, &FitInput::new(&seen), &mut before).unwrap();
+    let input = FitInput {
+        start: Some(&model.factors),
+        start_link: model.link.learned(),
+        ..FitInput::new(&seen)
+    };
+    let mut after = Objectives::default();
+    fit(&config, &input, &mut after).unwrap();
+    let (ended, begun) = (before.0.last().unwrap(), after.0[0]);
+    assert!((ended - begun).abs() <= 1e-12 * ended, "{ended} then {begun}");
+    assert!(after.0.windows(2).all(|w| w[1] <= w[0]));
+    assert!(after.0.last().unwrap() < ended);
+}
