@@ -65,6 +65,10 @@ impl Monitor for Progress {
     fn iteration(&mut self, row: &TraceRow) -> Flow {
         self.rows.push(*row);
         if let Some(bar) = &self.bar {
+            if row.iteration <= 1 {
+                // The start is no measure of an iteration.
+                bar.reset_eta();
+            }
             bar.set_position(row.iteration as u64);
             let error = row.validation_rmse.map_or_else(
                 || format!("train RMSE {}", short(row.train_rmse)),

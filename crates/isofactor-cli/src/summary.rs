@@ -1,6 +1,6 @@
 //! What a fit came to, in a few lines and as JSON.
 
-use isofactor::{FittedModel, Link, Metrics, Shape, link::SlopeBounds};
+use isofactor::{FittedModel, Link, Metrics, Shape, Stop, link::SlopeBounds};
 use serde::Serialize;
 
 use crate::text::{seconds, short, thousands};
@@ -66,12 +66,18 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
         ),
     );
     line("model", format!("rank {}, {}", p.config.rank, link_in_words(model)));
-    let kept = if p.kept == p.iterations { String::new() } else { format!(", kept {}", p.kept) };
+    let ended = match p.stop {
+        Stop::Converged => "converged after",
+        Stop::IterationLimit => "stopped at the limit of",
+        Stop::Cancelled => "interrupted after",
+    };
     let took = took.map(|t| format!(", {}", seconds(t))).unwrap_or_default();
-    line(
-        "solver",
-        format!("{}: {} after {} iterations{kept}{took}", p.config.solver, p.stop, p.iterations),
-    );
+    let iterations = thousands(p.iterations);
+    line("solver", format!("{}: {ended} {iterations} iterations{took}", p.config.solver));
+    if p.kept != p.iterations {
+        let kept = thousands(p.kept);
+        line("returned", format!("iteration {kept}, the best on the held-out entries"));
+    }
     line("scores", format!("{} to {}", short(p.score_range.0), short(p.score_range.1)));
     lines.push(String::new());
     lines.push(format!("  {:<10} {:>10} {:>10} {:>12}", "", "RMSE", "MAE", "entries"));
