@@ -10,7 +10,7 @@
 //!
 //! To bring that distance to 1e-8 its square must be right to 1e-16, which `f64` cannot hold
 //! beside `K(x, x) = 1`. Coordinates never exceed 1, so they are held as whole numbers, 62 binary
-//! digits after the point, whose products add up exactly in 128 bits: ten times faster than
+//! digits after the point, whose products add up exactly in 128 bits: several times faster than
 //! floating point of twice the length, and the same on every machine.
 
 use rayon::prelude::*;
