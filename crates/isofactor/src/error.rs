@@ -263,6 +263,9 @@ pub enum NumericalError {
         /// Upper bound of the slope.
         high: f64,
     },
+    /// The system gave no threads.
+    #[error("the threads could not be started: ask for fewer")]
+    NoThreads,
     /// A decomposition failed, which happens only with values that are not finite.
     #[error(
         "a {what} could not be computed: the values are too large or too small, or the link penalty is; rescale the data or change the penalty"

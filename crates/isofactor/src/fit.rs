@@ -67,7 +67,7 @@ pub fn fit(
         return Err(ConfigError::OutOfRange { field: "threads", got, low: 0.0, high }.into());
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(input.threads).build();
-    let pool = pool.map_err(|_| NumericalError::Decomposition { what: "pool of threads" })?;
+    let pool = pool.map_err(|_| NumericalError::NoThreads)?;
     pool.install(|| fit_here(&config, input, monitor))
 }
 
@@ -137,13 +137,13 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
         Problem::new(entries, objective, radius, bounds, StepLength::SEARCH, StepLength::SEARCH);
     let state = problem.state(factors, link)?;
     let of_start = Spectrum { singular_values: state.factors.balanced()?.1, incoherence };
-    let bounds = settings.slope_bounds();
     let constants = theory_constants(settings, input, &state, reach, &of_start, bounds);
     problem.factor_step = length(settings.factor_step, constants.map(|c| c.factor_step))?;
     problem.link_step = length(settings.link_step, constants.map(|c| c.link_step))?;
     let gamma = input.truth.map(|truth| {
         let half_width = state.link.learned().map_or(1.0, |link| link.space().half_width());
-        let bounds = bounds.unwrap_or_else(|| true_bounds(truth, half_width));
+        let usable = bounds.filter(SlopeBounds::suit_the_theory);
+        let bounds = usable.unwrap_or_else(|| true_bounds(truth, half_width));
         let of_truth = Spectrum {
             singular_values: truth.singular_values().to_vec(),
             incoherence: truth.factors().incoherence(),
@@ -225,7 +225,7 @@ fn theory_constants(
     bounds: Option<SlopeBounds>,
 ) -> Option<Constants> {
     let link = state.link.learned()?;
-    let bounds = bounds.filter(|bounds| bounds.low > 0.0 && bounds.high.is_finite())?;
+    let bounds = bounds.filter(SlopeBounds::suit_the_theory)?;
     let (&first, &last) = (spectrum.singular_values.first()?, spectrum.singular_values.last()?);
     let largest_value = input.train.values().iter().fold(0.0f64, |a, v| a.max(v.abs()));
     let shape = input.train.shape();

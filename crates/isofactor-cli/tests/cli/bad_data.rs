@@ -1,22 +1,6 @@
 //! Data that cannot be used: exit code 3, a sentence with the place, and no files.
 
-use crate::support::{Folder, MODEL, panel};
-
-const FIT: [&str; 13] = [
-    "fit",
-    "data.csv",
-    "--rank",
-    "2",
-    "--iterations",
-    "3",
-    "--json",
-    "--out",
-    MODEL,
-    "--trace",
-    "trace.csv",
-    "--report",
-    "page.html",
-];
+use crate::support::{Folder, MODEL, WRITING_FIT as FIT, panel};
 
 fn fit_refuses(data: impl AsRef<[u8]>, options: &[&str], words: &[&str]) {
     let folder = Folder::new();

@@ -1,22 +1,6 @@
 //! Settings that cannot be used: exit code 2, and 4 where only the computation can tell.
 
-use crate::support::{Folder, MODEL};
-
-const FIT: [&str; 13] = [
-    "fit",
-    "data.csv",
-    "--rank",
-    "2",
-    "--iterations",
-    "3",
-    "--json",
-    "--out",
-    MODEL,
-    "--trace",
-    "trace.csv",
-    "--report",
-    "page.html",
-];
+use crate::support::{Folder, MODEL, WRITING_FIT as FIT};
 
 fn fit_refuses(options: &[&str], code: i32, words: &[&str]) {
     Folder::with_panel().refused(&[&FIT, options].concat(), code, words);

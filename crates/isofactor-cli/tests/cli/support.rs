@@ -201,3 +201,20 @@ pub fn assert_near(got: f64, expected: f64, relative: f64) {
     let error = (got - expected).abs();
     assert!(error <= relative * expected.abs(), "{got} is not {expected}");
 }
+
+/// A fit that would write every kind of file.
+pub const WRITING_FIT: [&str; 13] = [
+    "fit",
+    "data.csv",
+    "--rank",
+    "2",
+    "--iterations",
+    "3",
+    "--json",
+    "--out",
+    MODEL,
+    "--trace",
+    "trace.csv",
+    "--report",
+    "page.html",
+];

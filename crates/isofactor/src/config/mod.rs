@@ -171,8 +171,7 @@ impl FitConfig {
     /// The steps of theorem 1 are computed from the slope bounds.
     fn check_theory(&self) -> Result<()> {
         let asked = [self.factor_step, self.link_step].contains(&StepRule::Theory);
-        let bounded = |b: SlopeBounds| b.low > 0.0 && b.high.is_finite();
-        if asked && !self.slope_bounds().is_some_and(bounded) {
+        if asked && !self.slope_bounds().is_some_and(|bounds| bounds.suit_the_theory()) {
             let second = "monotone LOW,HIGH with LOW above 0: theorem 1 is stated for such links";
             return Err(ConfigError::Needs { first: "the step rule 'theory'", second }.into());
         }

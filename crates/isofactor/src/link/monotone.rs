@@ -29,6 +29,11 @@ pub struct SlopeBounds {
 impl SlopeBounds {
     /// Any link that does not fall.
     pub const INCREASING: SlopeBounds = SlopeBounds { low: 0.0, high: f64::INFINITY };
+
+    /// Whether the theory's constants exist: `0 < xi` and `Xi < infinity`.
+    pub fn suit_the_theory(&self) -> bool {
+        self.low > 0.0 && self.high.is_finite()
+    }
 }
 
 /// Which bound of which row.

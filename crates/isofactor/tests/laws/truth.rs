@@ -70,3 +70,24 @@ fn the_lyapunov_function_of_a_fit_at_rest_is_gamma_times_the_distance() {
     assert!((ratio(last) / ratio(last - 5) - 1.0).abs() < 1e-3);
     assert!(trace[last].objective < trace[0].objective);
 }
+
+#[test]
+fn gamma_is_the_theorems_whether_or_not_the_link_is_kept_increasing() {
+    // At the start the factors are the same, so V_0 - E_0 tells gamma; bounds that the theory cannot
+    // use (0 and infinity) must not turn it into another number than no bounds at all.
+    let start = |monotone: &str| {
+        let config = FitConfig {
+            rank: 2,
+            iterations: 0,
+            link_penalty: 1e3,
+            project_factors: "auto".parse().unwrap(),
+            monotone: monotone.parse().unwrap(),
+            ..FitConfig::default()
+        };
+        let (_, rows) = run("sigmoid", config);
+        rows[0].lyapunov.unwrap() / rows[0].factor_distance.powi(2)
+    };
+    let (free, increasing) = (start("off"), start("auto"));
+    assert!((free / increasing - 1.0).abs() < 0.05, "{free} against {increasing}");
+    assert!((free - 1.0).abs() > 0.05, "gamma fell back to 1");
+}
