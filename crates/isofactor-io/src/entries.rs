@@ -7,7 +7,7 @@ use std::{
 };
 
 use csv::StringRecord;
-use isofactor::Entry;
+use isofactor::{Entry, EntryList};
 
 use crate::{
     error::{Error, Result},
@@ -79,7 +79,7 @@ pub fn read_entries(
     format: &TableFormat,
     rows: &mut Labels,
     columns: &mut Labels,
-) -> Result<Vec<Entry>> {
+) -> Result<EntryList> {
     let mut table = Table::open(source)?;
     if format.wide {
         read_wide(&mut table, format, rows, columns)
@@ -110,7 +110,7 @@ fn read_long(
     format: &TableFormat,
     rows: &mut Labels,
     columns: &mut Labels,
-) -> Result<Vec<Entry>> {
+) -> Result<EntryList> {
     let what = "row, column and value";
     let row = table.place(format.row.as_deref(), 0, 3, what)?;
     let column = table.place(format.column.as_deref(), 1, 3, what)?;
@@ -119,7 +119,7 @@ fn read_long(
     if !named && table.header[value].parse::<f64>().is_ok() {
         table.header_is_data();
     }
-    let mut entries = Vec::new();
+    let mut entries = EntryList::default();
     while let Some(record) = table.next()? {
         if let Some(value) = table.value(&record[value], &format.missing)? {
             let (row, column) = (rows.number(&record[row]), columns.number(&record[column]));
@@ -136,7 +136,7 @@ fn read_wide(
     format: &TableFormat,
     rows: &mut Labels,
     columns: &mut Labels,
-) -> Result<Vec<Entry>> {
+) -> Result<EntryList> {
     let mut missing = format.missing.clone();
     missing.extend([String::new(), "NA".to_owned()]);
     let header = table.header.clone();
@@ -153,7 +153,7 @@ fn read_wide(
     if all_values {
         table.header_is_data();
     }
-    let mut entries = Vec::new();
+    let mut entries = EntryList::default();
     while let Some(record) = table.next()? {
         let row = rows.number(&table.records.to_string());
         for (text, &column) in record.iter().zip(&places) {
@@ -261,7 +261,7 @@ impl Table {
     }
 
     /// The entries, if there are any.
-    fn checked(&self, entries: Vec<Entry>) -> Result<Vec<Entry>> {
+    fn checked(&self, entries: EntryList) -> Result<EntryList> {
         let path = || self.path.clone();
         match (entries.is_empty(), self.records) {
             (false, _) => Ok(entries),
@@ -310,7 +310,7 @@ mod tests {
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
         let source = Source::new(file.path());
         let entries = read_entries(&source, format, &mut rows, &mut columns)?;
-        Ok((entries, rows, columns))
+        Ok((entries.iter().collect(), rows, columns))
     }
 
     fn sentence(text: &[u8], format: &TableFormat) -> String {
@@ -387,7 +387,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..400), wide in any::<bool>()
         ) {
             let format = TableFormat { wide, ..TableFormat::default() };
-            if let Ok((entries, rows, columns)) = read(&bytes, &format) {
+            if let Ok((entries.iter().collect(), rows, columns)) = read(&bytes, &format) {
                 for entry in entries {
                     prop_assert!(entry.value.is_finite());
                     prop_assert!(entry.row < rows.len() && entry.column < columns.len());

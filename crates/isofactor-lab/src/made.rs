@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use isofactor::{
-    ConfigError, DataError, Entry, Factors, KnownLink, Observations, Result, Shape, Truth,
+    ConfigError, DataError, Entry, EntryList, Factors, KnownLink, Observations, Result, Shape, Truth,
     init::random_factors,
 };
 use rand::{Rng, RngExt, SeedableRng, seq::index};
@@ -108,7 +108,7 @@ impl MadePanel {
         // Streams of their own: more noise does not move the entries that are seen.
         let mut places = Pcg64::seed_from_u64(self.seed.wrapping_add(1 << 32));
         let mut noise = Pcg64::seed_from_u64(self.seed.wrapping_add(2 << 32));
-        let entries: Vec<Entry> = self
+        let entries: EntryList = self
             .pairs(&mut places)
             .into_iter()
             .map(|(row, column)| {
@@ -116,7 +116,7 @@ impl MadePanel {
                 Entry { row, column, value }
             })
             .collect();
-        let observations = Observations::try_new(self.shape, &entries)?;
+        let observations = Observations::arrange(self.shape, entries)?;
         Ok(Panel { observations, truth })
     }
 

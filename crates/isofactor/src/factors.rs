@@ -106,13 +106,9 @@ impl Factors {
     pub fn imbalance(&self) -> Vec<f64> {
         let r = self.rank;
         let mut difference = vec![0.0; r * r];
-        for (side, sign) in [(&self.rows, 1.0), (&self.columns, -1.0)] {
-            for z in side.chunks_exact(r) {
-                for (row, &a) in difference.chunks_exact_mut(r).zip(z) {
-                    linalg::add_scaled(row, sign * a, z);
-                }
-            }
-        }
+        linalg::transpose_times(&mut difference, false, 1.0, (&self.rows, r), (&self.rows, r));
+        let columns = (&self.columns[..], r);
+        linalg::transpose_times(&mut difference, true, -1.0, columns, columns);
         difference
     }
 

@@ -1,7 +1,10 @@
 //! The only file that names the dense linear algebra crate: small decompositions, sequential, so
 //! that results never depend on the number of threads.
 
-use faer::{Par, Side, linalg::solvers::Solve};
+use faer::{
+    Accum, MatMut, Par, Side,
+    linalg::{matmul::matmul, solvers::Solve},
+};
 
 use crate::error::{NumericalError, Result};
 
@@ -59,6 +62,30 @@ pub(crate) fn column(values: &[f64]) -> MatRef<'_, f64> {
 /// A row-major block of numbers as a matrix.
 pub(crate) fn row_major(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(values, rows, columns)
+}
+
+/// `C <- alpha A'B` or, with `add`, `C <- C + alpha A'B`; all row after row, `columns` of `A` and
+/// `B` each in `a` and `b`.
+pub(crate) fn transpose_times(
+    to: &mut [f64],
+    add: bool,
+    alpha: f64,
+    (a, a_columns): (&[f64], usize),
+    (b, b_columns): (&[f64], usize),
+) {
+    let rows = a.len() / a_columns;
+    let accumulate = if add { Accum::Add } else { Accum::Replace };
+    let to = MatMut::from_row_major_slice_mut(to, a_columns, b_columns);
+    let (a, b) = (row_major(a, rows, a_columns), row_major(b, rows, b_columns));
+    matmul(to, accumulate, a.transpose(), b, alpha, Par::Seq);
+}
+
+/// `C <- C + alpha A B`, all row after row, `A` with `columns` columns and `B` square.
+pub(crate) fn add_product(to: &mut [f64], alpha: f64, a: &[f64], b: &[f64], columns: usize) {
+    let rows = a.len() / columns;
+    let to = MatMut::from_row_major_slice_mut(to, rows, columns);
+    let (a, b) = (row_major(a, rows, columns), row_major(b, columns, columns));
+    matmul(to, Accum::Add, a, b, alpha, Par::Seq);
 }
 
 /// `a . b`, in four interleaved sums so that the compiler can vectorise it the same way everywhere.

@@ -100,16 +100,16 @@ impl Objective {
         self.link_penalty / 2.0 * linalg::dot(link.weights(), link.weights())
     }
 
-    /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`, from the pulls
-    /// `g_k phi'(x_k)`.
+    /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`, from the pull
+    /// `sum_k g_k phi'(x_k) (A_k + A_k') Z`.
     pub fn factor_gradient(
         &self,
         entries: &Entries<'_>,
         factors: &Factors,
-        pulls: &[f64],
+        pull: Factors,
     ) -> Factors {
-        let mut gradient = entries.pull(factors, pulls);
-        let scale = -2.0 * self.weight(pulls.len());
+        let mut gradient = pull;
+        let scale = -2.0 * self.weight(entries.observations().len());
         let imbalance = factors.imbalance();
         let rank = factors.rank();
         let lambda = self.balance_penalty;
@@ -172,12 +172,8 @@ fn add_balance(
     imbalance: &[f64],
     rank: usize,
 ) {
-    for (gradient, z) in gradient.chunks_exact_mut(rank).zip(side.chunks_exact(rank)) {
-        gradient.iter_mut().for_each(|g| *g *= scale);
-        for (&coordinate, row) in z.iter().zip(imbalance.chunks_exact(rank)) {
-            linalg::add_scaled(gradient, signed_lambda * coordinate, row);
-        }
-    }
+    gradient.iter_mut().for_each(|g| *g *= scale);
+    linalg::add_product(gradient, signed_lambda, side, imbalance, rank);
 }
 
 /// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of

@@ -22,52 +22,124 @@ pub struct Entry {
     pub value: f64,
 }
 
+/// Entries as they come, before they are arranged: 16 bytes each.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EntryList {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl EntryList {
+    /// Adds an entry.
+    ///
+    /// A row or column beyond what fits in 32 bits is kept as the last one that does, which no
+    /// matrix of an allowed size has, so that arranging refuses it.
+    pub fn push(&mut self, entry: Entry) {
+        self.rows.push(u32::try_from(entry.row).unwrap_or(u32::MAX));
+        self.columns.push(u32::try_from(entry.column).unwrap_or(u32::MAX));
+        self.values.push(entry.value);
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The entries in the order they came.
+    pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+        let places = self.rows.iter().zip(&self.columns);
+        places.zip(&self.values).map(|((&row, &column), &value)| Entry {
+            row: row as usize,
+            column: column as usize,
+            value,
+        })
+    }
+}
+
+impl FromIterator<Entry> for EntryList {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
+        let mut list = Self::default();
+        entries.into_iter().for_each(|entry| list.push(entry));
+        list
+    }
+}
+
 /// Observed entries, proven to be finite and inside their shape.
 ///
 /// Entries are held in the order of their rows (within a row, in the order given); an entry's
 /// place in that order is its number `k`. The same pair may occur several times: each occurrence
 /// is an observation of its own.
+///
+/// Column by column they are held in bands: a band is a run of rows whose factors fit in a fast
+/// cache together, and within a band the entries are in the order of their columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observations {
     shape: Shape,
     row_starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    column_starts: Vec<usize>,
-    column_rows: Vec<u32>,
-    column_entries: Vec<u32>,
+    /// The place of every entry in the order of bands and columns.
+    places: Vec<u32>,
+    /// The row of every entry in that order.
+    placed_rows: Vec<u32>,
+    /// Where each column of each band begins in that order.
+    band_starts: Vec<usize>,
 }
+
+/// How many rows a band holds: at rank 16 their factors take a mebibyte.
+const BAND: usize = 1 << 13;
+/// Bands are not so many that a column has fewer entries than this in one, on average.
+const LEAST_IN_BAND: usize = 4;
 
 impl Observations {
     /// Checks the entries and arranges them by row and by column.
     pub fn try_new(shape: Shape, entries: &[Entry]) -> Result<Self> {
+        Self::arrange(shape, entries.iter().copied().collect())
+    }
+
+    /// Checks the entries and arranges them by row and by column, keeping no more than 28 bytes
+    /// an entry on the way.
+    pub fn arrange(shape: Shape, entries: EntryList) -> Result<Self> {
         check_size(shape, entries.len())?;
         for (position, entry) in entries.iter().enumerate() {
-            check_entry(shape, position, entry)?;
+            check_entry(shape, position, &entry)?;
         }
-        let row_starts = starts(shape.rows, entries.iter().map(|e| e.row));
+        let row_starts = starts(shape.rows, entries.rows.iter().map(|&row| row as usize));
         let mut next = row_starts.clone();
         let mut columns = vec![0u32; entries.len()];
         let mut values = vec![0.0; entries.len()];
-        for entry in entries {
+        for entry in entries.iter() {
             let k = next[entry.row];
             next[entry.row] += 1;
             columns[k] = entry.column as u32;
             values[k] = entry.value;
         }
-        let column_starts = starts(shape.columns, columns.iter().map(|&c| c as usize));
-        let mut next = column_starts.clone();
-        let mut column_rows = vec![0u32; entries.len()];
-        let mut column_entries = vec![0u32; entries.len()];
+        drop(entries);
+        let band_of = bands(shape, columns.len());
+        let count = band_of(shape.rows - 1) + 1;
+        let group = |row: usize, column: u32| band_of(row) * shape.columns + column as usize;
+        let groups = (0..shape.rows).flat_map(|row| {
+            columns[row_starts[row]..row_starts[row + 1]].iter().map(move |&c| group(row, c))
+        });
+        let band_starts = starts(count * shape.columns, groups);
+        let mut next = band_starts.clone();
+        let mut places = vec![0u32; columns.len()];
+        let mut placed_rows = vec![0u32; columns.len()];
         for row in 0..shape.rows {
             for k in row_starts[row]..row_starts[row + 1] {
-                let place = &mut next[columns[k] as usize];
-                column_rows[*place] = row as u32;
-                column_entries[*place] = k as u32;
+                let place = &mut next[group(row, columns[k])];
+                placed_rows[*place] = row as u32;
+                places[k] = *place as u32;
                 *place += 1;
             }
         }
-        Ok(Self { shape, row_starts, columns, values, column_starts, column_rows, column_entries })
+        Ok(Self { shape, row_starts, columns, values, places, placed_rows, band_starts })
     }
 
     /// Every entry of a matrix: complete observation. `value` is asked row by row.
@@ -106,15 +178,6 @@ impl Observations {
             first: range.start,
             columns: &self.columns[range.clone()],
             values: &self.values[range],
-        }
-    }
-
-    /// The entries of a column: their rows and their numbers.
-    pub fn column(&self, column: usize) -> ColumnEntries<'_> {
-        let range = self.column_starts[column]..self.column_starts[column + 1];
-        ColumnEntries {
-            rows: &self.column_rows[range.clone()],
-            entries: &self.column_entries[range],
         }
     }
 
@@ -160,8 +223,22 @@ impl Observations {
         &self.row_starts
     }
 
-    pub(crate) fn column_starts(&self) -> &[usize] {
-        &self.column_starts
+    /// The place of each entry in the order of bands and columns.
+    pub(crate) fn places(&self) -> &[u32] {
+        &self.places
+    }
+
+    /// The row of each entry in the order of bands and columns.
+    pub(crate) fn placed_rows(&self) -> &[u32] {
+        &self.placed_rows
+    }
+
+    /// For each band, where each of its columns begins in the order of bands and columns, and
+    /// where the last one ends.
+    pub(crate) fn bands(&self) -> impl Iterator<Item = &[usize]> {
+        let columns = self.shape.columns;
+        let count = (self.band_starts.len() - 1) / columns;
+        (0..count).map(move |band| &self.band_starts[band * columns..=(band + 1) * columns])
     }
 }
 
@@ -176,13 +253,11 @@ pub struct RowEntries<'a> {
     pub values: &'a [f64],
 }
 
-/// The entries of one column.
-#[derive(Debug, Clone, Copy)]
-pub struct ColumnEntries<'a> {
-    /// Their rows.
-    pub rows: &'a [u32],
-    /// Their numbers.
-    pub entries: &'a [u32],
+/// To which band a row belongs.
+fn bands(shape: Shape, count: usize) -> impl Fn(usize) -> usize + Copy {
+    let most = (count / (LEAST_IN_BAND * shape.columns)).max(1);
+    let rows = shape.rows.div_ceil(most).max(BAND);
+    move |row| row / rows
 }
 
 fn check_size(shape: Shape, count: usize) -> Result<()> {
@@ -267,6 +342,28 @@ mod tests {
         assert!(all.iter().all(|e| e.value == (10 * e.row + e.column) as f64));
     }
 
+    #[test]
+    fn many_rows_come_in_bands() {
+        let shape = Shape { rows: 3 * BAND, columns: 2 };
+        let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
+        let bands: Vec<&[usize]> = all.bands().collect();
+        assert_eq!(bands.len(), 3);
+        for (band, starts) in bands.iter().enumerate() {
+            for places in starts.windows(2) {
+                let rows = &all.placed_rows()[places[0]..places[1]];
+                assert!(rows.iter().map(|&row| row as usize).eq(band * BAND..(band + 1) * BAND));
+            }
+        }
+    }
+
+    #[test]
+    fn a_wide_matrix_with_few_entries_has_no_more_bands_than_entries() {
+        let entries = [entry(0, 0, 1.0), entry(500_000, 900_000, 2.0)];
+        let shape = Shape { rows: 1_000_000, columns: 1_000_000 };
+        let few = Observations::try_new(shape, &entries).unwrap();
+        assert_eq!(few.bands().count(), 1);
+    }
+
     proptest! {
         #[test]
         fn rows_and_columns_show_the_same_entries(
@@ -276,19 +373,17 @@ mod tests {
             let shape = Shape { rows: 6, columns: 5 };
             let observations = Observations::try_new(shape, &entries).unwrap();
             let by_row: Vec<Entry> = observations.iter().collect();
-            let mut by_column: Vec<(u32, Entry)> = Vec::new();
-            for column in 0..shape.columns {
-                let list = observations.column(column);
-                for (&row, &k) in list.rows.iter().zip(list.entries) {
-                    by_column.push((k, entry(row as usize, column, observations.values()[k as usize])));
-                }
+            prop_assert_eq!(observations.bands().count(), 1);
+            let mut places = observations.places().to_vec();
+            for (entry, &place) in by_row.iter().zip(&places) {
+                let starts = observations.bands().next().unwrap();
+                prop_assert_eq!(observations.placed_rows()[place as usize] as usize, entry.row);
+                let of_column = starts[entry.column]..starts[entry.column + 1];
+                prop_assert!(of_column.contains(&(place as usize)));
             }
-            by_column.sort_by_key(|(k, _)| *k);
+            places.sort();
+            prop_assert!(places.iter().enumerate().all(|(i, &place)| i == place as usize));
             prop_assert_eq!(by_row.len(), entries.len());
-            for (k, (number, entry)) in by_column.iter().enumerate() {
-                prop_assert_eq!(*number as usize, k);
-                prop_assert_eq!(*entry, by_row[k]);
-            }
         }
     }
 }

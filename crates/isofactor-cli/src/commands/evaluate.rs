@@ -17,7 +17,7 @@ pub fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let source = Source::new(&args.data);
     let entries = read_entries(&source, &table_format(&args.table), &mut rows, &mut columns)?;
     let shape = Shape { rows: rows.len(), columns: columns.len() };
-    let observations = Observations::try_new(shape, &entries)?;
+    let observations = Observations::arrange(shape, entries)?;
     let row_numbers: Vec<Option<usize>> =
         rows.names().iter().map(|name| known.rows.find(name)).collect();
     let column_numbers: Vec<Option<usize>> =

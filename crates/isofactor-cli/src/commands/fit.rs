@@ -164,14 +164,14 @@ impl Data {
         let validation = args.valid.as_deref().map(&mut read).transpose()?;
         // Rows and columns that only the validation entries have belong to the matrix too.
         let shape = Shape { rows: rows.len(), columns: columns.len() };
-        let train = Observations::try_new(shape, &train)?;
+        let train = Observations::arrange(shape, train)?;
         train.check_can_be_fitted()?;
         let (train, validation) = match (args.holdout, validation) {
             (Some(share), _) => {
-                let (train, held) = hold_out(&train, share, args.seed)?;
+                let (train, held) = hold_out(train, share, args.seed)?;
                 (train, Some(held))
             }
-            (None, Some(entries)) => (train, Some(Observations::try_new(shape, &entries)?)),
+            (None, Some(entries)) => (train, Some(Observations::arrange(shape, entries)?)),
             (None, None) => (train, None),
         };
         Ok(Self { rows, columns, train, validation })

@@ -69,27 +69,28 @@ impl ZeroFilled {
         let shape = observations.shape();
         let mut pairs: Vec<(u32, u32, f64)> = Vec::new();
         let mut place = vec![usize::MAX; shape.columns];
-        let mut counts: Vec<f64> = Vec::new();
         for row in 0..shape.rows {
             let first = pairs.len();
+            let mut counts: Vec<f64> = Vec::new();
             let entries = observations.row(row);
             for (&column, &value) in entries.columns.iter().zip(entries.values) {
                 let known = place[column as usize];
                 if known >= first && known < pairs.len() && pairs[known].1 == column {
                     pairs[known].2 += value;
-                    counts[known] += 1.0;
+                    counts[known - first] += 1.0;
                 } else {
                     place[column as usize] = pairs.len();
                     pairs.push((row as u32, column, value));
                     counts.push(1.0);
                 }
             }
+            for (pair, count) in pairs[first..].iter_mut().zip(counts) {
+                pair.2 /= count;
+            }
         }
         let share = pairs.len() as f64 / (shape.rows as f64 * shape.columns as f64);
         let scale = if rescale { 1.0 / share } else { 1.0 };
-        for (pair, count) in pairs.iter_mut().zip(&counts) {
-            pair.2 *= scale / count;
-        }
+        pairs.iter_mut().for_each(|pair| pair.2 *= scale);
         Self { shape, pairs }
     }
 

@@ -125,6 +125,17 @@ impl Kernel {
         }
     }
 
+    /// `b` with `|f^(4)(x)| <= b |f|_H / h^4` for every `f` in the space (the root of `k^(8)(0)`);
+    /// for Matern 5/2 see [`Kernel::sixth_derivative_bound`].
+    pub(crate) fn fourth_derivative_bound(&self) -> f64 {
+        match self.family {
+            KernelFamily::Gaussian => 105f64.sqrt(),
+            KernelFamily::Matern52 => 25.0,
+            KernelFamily::RationalQuadratic => 2_520f64.sqrt(),
+            KernelFamily::InverseMultiquadric => 11_025f64.sqrt(),
+        }
+    }
+
     /// The norm to which a basis reproduces `K(x, .)` over its domain.
     ///
     /// The space of Matern 5/2 holds functions that no small basis reaches, hence its larger value.

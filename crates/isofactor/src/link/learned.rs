@@ -1,11 +1,11 @@
 //! A link in the kernel's space: coordinates, and the table they are read by.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::{
     error::Result,
     linalg,
-    link::{space::LinkSpace, table::Table},
+    link::{fine::FineTable, space::LinkSpace, table::Table},
 };
 
 /// A function `phi(x) = w . psi(x)` of a [`LinkSpace`].
@@ -14,13 +14,15 @@ pub struct LearnedLink {
     space: Arc<LinkSpace>,
     weights: Vec<f64>,
     table: Table,
+    /// Made when a pass over the entries first asks for it.
+    fine: OnceLock<FineTable>,
 }
 
 impl LearnedLink {
     /// The function with these coordinates.
     pub fn new(space: Arc<LinkSpace>, weights: Vec<f64>) -> Self {
         let table = space.table(&weights);
-        Self { space, weights, table }
+        Self { space, weights, table, fine: OnceLock::new() }
     }
 
     /// The zero function.
@@ -48,6 +50,11 @@ impl LearnedLink {
     #[inline]
     pub fn value_and_slope(&self, x: f64) -> (f64, f64) {
         self.table.value_and_slope(x)
+    }
+
+    /// The table for passes over many scores inside the domain.
+    pub(crate) fn fine(&self) -> &FineTable {
+        self.fine.get_or_init(|| FineTable::new(&self.table, self.space.fine_grid()))
     }
 
     /// Smallest and largest slope over the domain.

@@ -1,6 +1,7 @@
 //! The increasing function through which scores are seen.
 
 mod basis;
+pub(crate) mod fine;
 pub mod kernel;
 pub mod known;
 pub mod learned;

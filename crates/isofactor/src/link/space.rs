@@ -7,6 +7,7 @@ use crate::{
     linalg::{self, Mat},
     link::{
         basis::{Basis, MOST_FUNCTIONS},
+        fine::FineGrid,
         kernel::Kernel,
         table::{GramMoments, Grid, LinearMoments, ORDER, Table},
     },
@@ -14,6 +15,9 @@ use crate::{
 
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
 const TABLE_TOLERANCE: f64 = 1e-11;
+
+/// The same for the cubics that the passes over the entries read.
+const FINE_TOLERANCE: f64 = 1e-9;
 
 /// The widest domain, in bandwidths on either side: more than any basis here can span.
 const MOST_BANDWIDTHS: f64 = 200.0;
@@ -23,6 +27,7 @@ const MOST_BANDWIDTHS: f64 = 200.0;
 pub struct LinkSpace {
     kernel: Kernel,
     grid: Grid,
+    fine: FineGrid,
     basis: Basis,
     /// For each node the rows `psi`, `d psi'`, `d^2 psi''`; each row has one number per function.
     node_basis: Vec<f64>,
@@ -62,7 +67,8 @@ impl LinkSpace {
                 rows[2 * functions + j] = d * d * jet.curvature;
             }
         });
-        Self { kernel, grid, basis, node_basis }
+        let fine = FineGrid::new(grid, longest_piece(kernel));
+        Self { kernel, grid, fine, basis, node_basis }
     }
 
     /// Where the sections that span the space are centred, in order.
@@ -87,6 +93,11 @@ impl LinkSpace {
 
     pub(crate) fn grid(&self) -> Grid {
         self.grid
+    }
+
+    /// How the passes over the entries cut the grid.
+    pub(crate) fn fine_grid(&self) -> &FineGrid {
+        &self.fine
     }
 
     /// The function with these coordinates, tabulated.
@@ -174,6 +185,12 @@ fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     // Even, so that zero is a node; at least a few intervals when the domain is short.
     let halves = (half_width / spacing).ceil().clamp(8.0, 1e7) as usize;
     Grid::new(half_width, 2 * halves)
+}
+
+/// The longest piece on which a cubic meets [`FINE_TOLERANCE`] in slope, by the bound of `fine`.
+fn longest_piece(kernel: Kernel) -> f64 {
+    let constant = 3f64.sqrt() / 216.0 * kernel.fourth_derivative_bound();
+    kernel.bandwidth * (FINE_TOLERANCE / constant).cbrt()
 }
 
 /// Places where a centre may go: nodes of the grid, closer together towards the ends, where

@@ -112,6 +112,11 @@ fn value_and_slope(piece: &[f64; ORDER], t: f64) -> (f64, f64) {
 }
 
 impl Table {
+    /// The quintic of each interval.
+    pub fn pieces(&self) -> &[[f64; ORDER]] {
+        &self.pieces
+    }
+
     /// Smallest and largest slope over the grid, nodes and places between them.
     pub fn slope_range(&self) -> (f64, f64) {
         const PLACES: usize = 8;
@@ -150,6 +155,11 @@ impl<const P: usize> Moments<P> {
             *sum += power;
             power *= t;
         }
+    }
+
+    /// The moments of each interval.
+    pub fn sums_mut(&mut self) -> &mut [[f64; P]] {
+        &mut self.sums
     }
 
     /// Adds what another block of scores gathered.
@@ -196,6 +206,12 @@ impl GramMoments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Table {
+        pub fn grid(&self) -> Grid {
+            self.grid
+        }
+    }
 
     fn sine_table(grid: Grid) -> Table {
         let d = grid.spacing();

@@ -6,17 +6,15 @@ use crate::{error::Result, factors::Factors, link::Link, passes::Need};
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.
     pub fn step_factors(&mut self, state: &mut State) -> Result<bool> {
-        if state.evaluated.pulls().is_none() {
-            self.evaluate(state, Need::Pulls)?;
+        if state.evaluated.pull.is_none() {
+            self.evaluate(state, Need::Pull)?;
         }
-        let Some(pulls) = state.evaluated.pulls() else { return Ok(false) };
-        let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pulls);
+        let Some(pull) = state.evaluated.pull.take() else { return Ok(false) };
+        let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pull);
         match self.factor_step {
             StepLength::Fixed(step) => {
                 state.factors = self.stepped(&state.factors, step, &gradient);
-                let largest = self.entries.scores(&state.factors, &mut state.scores);
-                state.link = self.covering(state.link.clone(), largest)?;
-                self.evaluate(state, after_factors(&state.link))?;
+                self.score(state, after_factors(&state.link, Need::Pull))?;
                 Ok(true)
             }
             StepLength::Backtracking { last } => self.search_factors(state, &gradient, last),
@@ -59,39 +57,43 @@ impl Problem<'_> {
             }
             step /= 2.0;
         }
+        // The scores are those of the last trial.
+        self.entries.scores(&state.factors, &mut state.scores);
         Ok(false)
     }
 
     /// Takes the factors if they bring the objective down to `allowed`; not if they fling the
-    /// scores out of all proportion.
+    /// scores out of all proportion. The scores become those of the trial either way.
     fn try_factors(&mut self, state: &mut State, factors: Factors, allowed: f64) -> bool {
-        let (mut scores, mut evaluated) = std::mem::take(&mut self.spare);
-        let largest = self.entries.scores(&factors, &mut scores);
-        let reach = state.link.learned().map_or(f64::INFINITY, |l| WILD * l.space().half_width());
-        // A domain too wide for any basis is a trial too long as well.
-        let link =
-            if largest <= reach { self.covering(state.link.clone(), largest).ok() } else { None };
-        let Some(link) = link else {
-            self.spare = (scores, evaluated);
+        let need = after_factors(&state.link, Need::Nothing);
+        let (entries, trial) = (&self.entries, &mut self.trial);
+        let largest =
+            entries.score_and_evaluate(&factors, &mut state.scores, &state.link, need, trial);
+        let reach = state.link.learned().map_or(f64::MAX, |l| WILD * l.space().half_width());
+        if largest.is_nan() || largest > reach {
             return false;
-        };
-        self.entries.evaluate(&scores, &link, after_factors(&link), &mut evaluated);
-        let value = self.objective.value(&self.entries, &factors, &link, &evaluated);
+        }
+        let mut link = state.link.clone();
+        if link.learned().is_some_and(|link| largest > link.space().half_width()) {
+            // A domain too wide for any basis is a trial too long as well.
+            let Ok(wider) = self.covering(link, largest) else { return false };
+            link = wider;
+            self.entries.evaluate(&factors, &state.scores, &link, need, &mut self.trial);
+        }
+        let value = self.objective.value(&self.entries, &factors, &link, &self.trial);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
         if good {
             (state.factors, state.link, state.value) = (factors, link, value);
-            std::mem::swap(&mut state.scores, &mut scores);
-            std::mem::swap(&mut state.evaluated, &mut evaluated);
+            state.evaluated.exchange(&mut self.trial);
         }
-        self.spare = (scores, evaluated);
         good
     }
 }
 
-/// What follows a step of the factors: a step of the link, if it is learned.
-fn after_factors(link: &Link) -> Need {
+/// What follows a step of the factors: a step of the link, if it is learned, else `known`.
+fn after_factors(link: &Link, known: Need) -> Need {
     match link {
-        Link::Known(_) => Need::Pulls,
+        Link::Known(_) => known,
         Link::Learned(_) => Need::Moments,
     }
 }

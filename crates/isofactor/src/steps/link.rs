@@ -15,15 +15,15 @@ impl Problem<'_> {
     /// Moves the link, if it is learned. False when no step of any length lowers the objective.
     pub fn step_link(&mut self, state: &mut State) -> Result<bool> {
         let Link::Learned(link) = state.link.clone() else { return Ok(false) };
-        if state.evaluated.moments().is_none() {
+        if state.evaluated.moments.is_none() {
             self.evaluate(state, Need::Moments)?;
         }
-        let Some(moments) = state.evaluated.moments() else { return Ok(false) };
+        let Some(moments) = &state.evaluated.moments else { return Ok(false) };
         let gradient = self.objective.link_gradient(&self.entries, moments, &link);
         match self.link_step {
             StepLength::Fixed(step) => {
                 state.link = Link::Learned(self.stepped_link(&link, step, &gradient)?);
-                self.evaluate(state, Need::Pulls)?;
+                self.evaluate(state, Need::Pull)?;
                 Ok(true)
             }
             StepLength::Backtracking { last } => self.search_link(state, &link, &gradient, last),
@@ -101,13 +101,13 @@ impl Problem<'_> {
     /// Takes the link if it brings the objective down to `allowed`.
     fn try_link(&mut self, state: &mut State, link: LearnedLink, allowed: f64) -> bool {
         let link = Link::Learned(link);
-        let evaluated = &mut self.spare.1;
-        self.entries.evaluate(&state.scores, &link, Need::Pulls, evaluated);
-        let value = self.objective.value(&self.entries, &state.factors, &link, evaluated);
+        let (factors, trial) = (&state.factors, &mut self.trial);
+        self.entries.evaluate(factors, &state.scores, &link, Need::Nothing, trial);
+        let value = self.objective.value(&self.entries, factors, &link, trial);
         let good = value.of_link() <= allowed && value.total() <= state.value.total();
         if good {
             (state.link, state.value) = (link, value);
-            std::mem::swap(&mut state.evaluated, evaluated);
+            state.evaluated.exchange(&mut self.trial);
         }
         good
     }
@@ -124,7 +124,7 @@ impl Problem<'_> {
         let allowed = 1.5 * state.value.total();
         let nearest = project_link(link.clone(), bounds, &mut self.active)?;
         state.link = Link::Learned(nearest);
-        self.evaluate(state, Need::Pulls)?;
+        self.evaluate(state, Need::Pull)?;
         if state.value.total() <= allowed {
             return Ok(true);
         }
@@ -139,7 +139,7 @@ impl Problem<'_> {
         });
         self.active = active;
         state.link = Link::Learned(best?);
-        self.evaluate(state, Need::Pulls)?;
+        self.evaluate(state, Need::Pull)?;
         Ok(true)
     }
 }

@@ -66,8 +66,8 @@ pub struct Problem<'a> {
     pub link_step: StepLength,
     active: ActiveBounds,
     iteration: usize,
-    /// Room for the scores and the pass of a trial, kept because entries are many.
-    spare: (Vec<f64>, Evaluated),
+    /// What the pass of a trial found.
+    trial: Evaluated,
 }
 
 impl<'a> Problem<'a> {
@@ -89,7 +89,7 @@ impl<'a> Problem<'a> {
             link_step,
             active: ActiveBounds::default(),
             iteration: 0,
-            spare: Default::default(),
+            trial: Evaluated::default(),
         }
     }
 
@@ -107,30 +107,49 @@ impl<'a> Problem<'a> {
             evaluated: Evaluated::default(),
             value: ObjectiveValue::default(),
         };
-        let largest = self.entries.scores(&state.factors, &mut state.scores);
-        state.link = self.covering(state.link, largest)?;
-        self.evaluate(&mut state, Need::Pulls)?;
+        self.score(&mut state, Need::Nothing)?;
         Ok(state)
+    }
+
+    /// Finds the scores of a state's factors and passes over them with its link, on a wider
+    /// domain where they need one.
+    fn score(&self, state: &mut State, need: Need) -> Result<()> {
+        let State { factors, link, scores, evaluated, .. } = state;
+        let largest = self.entries.score_and_evaluate(factors, scores, link, need, evaluated);
+        if self.covers(link, largest)? {
+            return self.value(state);
+        }
+        *link = self.covering(link.clone(), largest)?;
+        self.evaluate(state, need)
     }
 
     /// Passes over the scores of a state with its link.
     fn evaluate(&self, state: &mut State, need: Need) -> Result<()> {
-        self.entries.evaluate(&state.scores, &state.link, need, &mut state.evaluated);
+        let State { factors, link, scores, evaluated, .. } = state;
+        self.entries.evaluate(factors, scores, link, need, evaluated);
+        self.value(state)
+    }
+
+    /// The objective of a state after a pass.
+    fn value(&self, state: &mut State) -> Result<()> {
         state.value =
             self.objective.value(&self.entries, &state.factors, &state.link, &state.evaluated);
         let objective = state.value.total();
         if objective.is_finite() { Ok(()) } else { Err(self.diverged(objective).into()) }
     }
 
-    /// The link on a domain that covers scores up to `largest`.
-    fn covering(&self, link: Link, largest: f64) -> Result<Link> {
+    /// Whether the link's domain covers scores up to `largest`.
+    fn covers(&self, link: &Link, largest: f64) -> Result<bool> {
         if !largest.is_finite() {
             return Err(self.diverged(f64::NAN).into());
         }
+        Ok(link.learned().is_none_or(|link| largest <= link.space().half_width()))
+    }
+
+    /// The link on a domain that covers scores up to `largest`.
+    fn covering(&self, link: Link, largest: f64) -> Result<Link> {
         match link {
-            Link::Learned(link) if largest > link.space().half_width() => {
-                link.widened(largest).map(Link::Learned)
-            }
+            Link::Learned(learned) => learned.widened(largest).map(Link::Learned),
             link => Ok(link),
         }
     }

@@ -24,7 +24,7 @@ fn the_factor_gradient_is_the_slope_of_the_objective() {
         for link in &links {
             let z = factors(2, 3);
             let point = at(&objective, &entries, &z, link);
-            let gradient = objective.factor_gradient(&entries, &z, &point.pulls);
+            let gradient = objective.factor_gradient(&entries, &z, point.pull.clone());
             for seed in 0..4 {
                 let direction = factors(50 + seed, 3);
                 let step = 1e-5;
@@ -45,7 +45,7 @@ fn each_single_factor_has_its_own_slope() {
     let z = factors(8, 2);
     let link = Link::Learned(link(&space(KernelFamily::Gaussian), 9));
     let point = at(&objective, &entries, &z, &link);
-    let gradient = objective.factor_gradient(&entries, &z, &point.pulls);
+    let gradient = objective.factor_gradient(&entries, &z, point.pull.clone());
     let unit = |row: Option<usize>, column: Option<usize>| {
         let mut rows = vec![0.0; SHAPE.rows * 2];
         let mut columns = vec![0.0; SHAPE.columns * 2];
@@ -73,7 +73,7 @@ fn the_link_gradient_is_the_slope_of_the_objective() {
             let z = factors(6, 2);
             let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));
             let gradient =
-                objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &link);
+                objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
             for seed in 0..4 {
                 let direction = noise(seed, link.weights().len());
                 let value = |s: f64| {
@@ -96,7 +96,7 @@ fn the_link_gradient_evaluates_to_the_papers_sum_of_kernels() {
     let space = space(KernelFamily::Gaussian);
     let link = link(&space, 5);
     let point = at(&objective, &entries, &factors(6, 2), &Link::Learned(link.clone()));
-    let gradient = objective.link_gradient(&entries, point.evaluated.moments().unwrap(), &link);
+    let gradient = objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
     for x in [-1.7, -0.3, 0.0, 0.9, 2.4] {
         let data: f64 = point
             .scores

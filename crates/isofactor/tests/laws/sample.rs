@@ -64,8 +64,8 @@ pub fn objective(loss: LossScale) -> Objective {
 /// Scores, residuals and objective at a point.
 pub struct Point {
     pub scores: Vec<f64>,
-    /// From a pass made for pulls.
-    pub pulls: Vec<f64>,
+    /// From a pass made for it.
+    pub pull: Factors,
     /// From a pass made for moments.
     pub evaluated: Evaluated,
     pub value: ObjectiveValue,
@@ -75,11 +75,11 @@ pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link
     let mut scores = Vec::new();
     entries.scores(z, &mut scores);
     let mut evaluated = Evaluated::default();
-    entries.evaluate(&scores, link, Need::Pulls, &mut evaluated);
-    let pulls = evaluated.pulls().unwrap().to_vec();
-    entries.evaluate(&scores, link, Need::Moments, &mut evaluated);
+    entries.evaluate(z, &scores, link, Need::Pull, &mut evaluated);
+    let pull = evaluated.pull.take().unwrap();
+    entries.evaluate(z, &scores, link, Need::Moments, &mut evaluated);
     let value = objective.value(entries, z, link, &evaluated);
-    Point { scores, pulls, evaluated, value }
+    Point { scores, pull, evaluated, value }
 }
 
 /// The link moved along a direction in coordinates.

@@ -1,0 +1,331 @@
+//! The table that the passes over the entries read: cubics, each one load wide.
+//!
+//! A pass evaluates the link at every entry, so here shortness gives way to speed: each interval
+//! of the quintic [`Table`] is cut into equal pieces on which a cubic matches value and slope of
+//! the quintic at both ends. A piece is four numbers, four entries are evaluated at once. With
+//! pieces of length `d` the value is off by at most `d^4 max|f^(4)| / 384` and the slope by
+//! `d^3 max|f^(4)| sqrt(3) / 216`; the number of pieces is chosen by the second bound.
+//!
+//! Everything is linear in the quintic, so sums over entries go back by the transpose
+//! ([`FineMoments::coarsened`]).
+
+use super::table::{Grid, LinearMoments, ORDER, Table};
+use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
+
+/// How a grid's intervals are cut: where a score lies among the pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FineGrid {
+    grid: Grid,
+    /// Pieces per interval.
+    cuts: usize,
+    /// Position among the pieces, counted from the middle of the first: `x density + offset`.
+    density: f64,
+    offset: f64,
+    /// The largest position that still belongs to the last piece.
+    last: f64,
+    /// `T_j^p` and `p T_j^(p-1) / cuts` at the ends `T_j = j / cuts` of the pieces of an interval:
+    /// value and slope of a quintic there, from its coefficients.
+    ends: Vec<([f64; ORDER], [f64; ORDER])>,
+}
+
+/// Adding this to a number below 2^51 rounds it to a whole one, held in its lowest bits.
+const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
+
+impl FineGrid {
+    /// Pieces no longer than `longest`.
+    pub fn new(grid: Grid, longest: f64) -> Self {
+        let cuts = (grid.spacing() / longest).ceil().clamp(1.0, 1e3) as usize;
+        let pieces = (cuts * grid.intervals()) as f64;
+        let density = pieces / (2.0 * grid.half_width());
+        let ends = (0..=cuts)
+            .map(|j| {
+                let t = j as f64 / cuts as f64;
+                let power = |p: usize| t.powi(p as i32);
+                let slope = |p: usize| if p == 0 { 0.0 } else { p as f64 * power(p - 1) };
+                (std::array::from_fn(power), std::array::from_fn(|p| slope(p) / cuts as f64))
+            })
+            .collect();
+        let last = (pieces - 0.5).next_down();
+        Self { grid, cuts, density, offset: pieces / 2.0 - 0.5, last, ends }
+    }
+
+    fn pieces(&self) -> usize {
+        self.cuts * self.grid.intervals()
+    }
+
+    /// The pieces of four scores inside the grid, and where in them (-1/2 to 1/2) they lie.
+    #[inline(always)]
+    fn locate<const FMA: bool>(&self, x: Lanes, mask: usize) -> ([usize; LANES], Lanes) {
+        let position = simd::mul_add::<FMA>(x, [self.density; LANES], [self.offset; LANES]);
+        let position = simd::smaller(position, [self.last; LANES]);
+        let rounded = simd::add(position, [ROUNDING; LANES]);
+        let whole = simd::sub(rounded, [ROUNDING; LANES]);
+        let places = [
+            rounded[0].to_bits() as usize & mask,
+            rounded[1].to_bits() as usize & mask,
+            rounded[2].to_bits() as usize & mask,
+            rounded[3].to_bits() as usize & mask,
+        ];
+        (places, simd::sub(position, whole))
+    }
+}
+
+/// A link, tabulated finely.
+#[derive(Debug, Clone)]
+pub(crate) struct FineTable {
+    grid: FineGrid,
+    /// Coefficients of `1, t, t^2, t^3`; as many as the next power of two, so that a masked
+    /// place is always a valid one.
+    pieces: Vec<Lanes>,
+}
+
+impl FineTable {
+    /// The function of a quintic table.
+    pub fn new(table: &Table, grid: &FineGrid) -> Self {
+        let mut pieces = vec![ZERO; grid.pieces().next_power_of_two()];
+        simd::dispatch(Refine { table, grid, pieces: &mut pieces });
+        Self { grid: grid.clone(), pieces }
+    }
+
+    /// Value and slope at four scores inside the grid.
+    #[inline(always)]
+    pub fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
+        let (places, t) = self.grid.locate::<FMA>(x, self.pieces.len() - 1);
+        let a = self.coefficients(places);
+        let (value, slope) = (a[3], a[3]);
+        let value = simd::mul_add::<FMA>(value, t, a[2]);
+        let slope = simd::mul_add::<FMA>(slope, t, value);
+        let value = simd::mul_add::<FMA>(value, t, a[1]);
+        let slope = simd::mul_add::<FMA>(slope, t, value);
+        let value = simd::mul_add::<FMA>(value, t, a[0]);
+        (value, simd::mul(slope, [self.grid.density; LANES]))
+    }
+
+    /// For each power the coefficients of four pieces.
+    #[inline(always)]
+    fn coefficients(&self, [a, b, c, d]: [usize; LANES]) -> [Lanes; LANES] {
+        let pieces = &self.pieces[..];
+        simd::transpose([pieces[a], pieces[b], pieces[c], pieces[d]])
+    }
+
+    /// Moments of nothing, for residuals of this link.
+    pub fn moments(&self) -> FineMoments {
+        FineMoments { sums: vec![ZERO; self.pieces.len()] }
+    }
+
+    /// The residuals `y - phi(x)` of four entries, counted in `moments`; only the first `live`
+    /// of them are entries, the others come out as zero.
+    #[inline(always)]
+    pub fn residuals<const FMA: bool>(
+        &self,
+        x: Lanes,
+        y: Lanes,
+        live: usize,
+        moments: &mut FineMoments,
+    ) -> Lanes {
+        let (places, t) = self.grid.locate::<FMA>(x, self.pieces.len() - 1);
+        let a = self.coefficients(places);
+        let value = simd::mul_add::<FMA>(a[3], t, a[2]);
+        let value = simd::mul_add::<FMA>(value, t, a[1]);
+        let value = simd::mul_add::<FMA>(value, t, a[0]);
+        let mut g = simd::sub(y, value);
+        if live < LANES {
+            g[live..].fill(0.0);
+        }
+        let first = simd::mul(g, t);
+        let second = simd::mul(first, t);
+        let third = simd::mul(second, t);
+        let powers = simd::transpose([g, first, second, third]);
+        let sums = &mut moments.sums[..self.pieces.len()];
+        sums[places[0]] = simd::add(sums[places[0]], powers[0]);
+        sums[places[1]] = simd::add(sums[places[1]], powers[1]);
+        sums[places[2]] = simd::add(sums[places[2]], powers[2]);
+        sums[places[3]] = simd::add(sums[places[3]], powers[3]);
+        g
+    }
+
+    /// The grid whose scores it covers.
+    pub fn grid(&self) -> &FineGrid {
+        &self.grid
+    }
+}
+
+/// Cubics from quintics. With values `a, b` and slopes `p, q` (per piece) at the ends,
+///
+/// ```text
+/// (a+b)/2 - (q-p)/8  +  (3(b-a)/2 - (p+q)/4) t  +  (q-p)/2 t^2  +  (p+q - 2(b-a)) t^3
+/// ```
+struct Refine<'a> {
+    table: &'a Table,
+    grid: &'a FineGrid,
+    pieces: &'a mut [Lanes],
+}
+
+impl Kernel for Refine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { table, grid, pieces } = self;
+        for (quintic, pieces) in table.pieces().iter().zip(pieces.chunks_exact_mut(grid.cuts)) {
+            let at = |(powers, slopes): &([f64; ORDER], [f64; ORDER])| {
+                let (mut value, mut slope) = (0.0, 0.0);
+                for p in 0..ORDER {
+                    value += quintic[p] * powers[p];
+                    slope += quintic[p] * slopes[p];
+                }
+                (value, slope)
+            };
+            let (mut a, mut p) = at(&grid.ends[0]);
+            for (piece, end) in pieces.iter_mut().zip(&grid.ends[1..]) {
+                let (b, q) = at(end);
+                let (rise, bend, slopes) = (b - a, q - p, p + q);
+                *piece = [
+                    (a + b) / 2.0 - bend / 8.0,
+                    1.5 * rise - slopes / 4.0,
+                    bend / 2.0,
+                    slopes - 2.0 * rise,
+                ];
+                (a, p) = (b, q);
+            }
+        }
+    }
+}
+
+/// Moments of residuals, piece by piece: `sum_k g_k t_k^p`, `p < 4`.
+#[derive(Debug, Clone)]
+pub(crate) struct FineMoments {
+    sums: Vec<Lanes>,
+}
+
+impl FineMoments {
+    /// Adds what another block of entries gathered.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
+            *mine = simd::add(*mine, *theirs);
+        }
+    }
+
+    /// The moments over the intervals of the quintic table that give the same sums: the transpose
+    /// of [`Refine`].
+    pub fn coarsened(&self, grid: &FineGrid) -> LinearMoments {
+        let mut coarse = LinearMoments::zero(grid.grid);
+        let intervals = coarse.sums_mut().iter_mut().zip(self.sums.chunks_exact(grid.cuts));
+        for (interval, pieces) in intervals {
+            // Weights on value and slope at the left end of each piece, from it and its neighbour.
+            let (mut value, mut slope) = (0.0, 0.0);
+            for (j, &[m0, m1, m2, m3]) in pieces.iter().enumerate() {
+                let odd = 1.5 * m1 - 2.0 * m3;
+                let even = m0 / 8.0 - m2 / 2.0;
+                let skew = m3 - m1 / 4.0;
+                add_end(interval, &grid.ends[j], value + m0 / 2.0 - odd, slope + even + skew);
+                (value, slope) = (m0 / 2.0 + odd, skew - even);
+            }
+            add_end(interval, &grid.ends[grid.cuts], value, slope);
+        }
+        coarse
+    }
+}
+
+/// Adds a weight on the value and one on the slope at an end to the moments of an interval.
+fn add_end(
+    interval: &mut [f64; ORDER],
+    (powers, slopes): &([f64; ORDER], [f64; ORDER]),
+    value: f64,
+    slope: f64,
+) {
+    for p in 0..ORDER {
+        interval[p] += value * powers[p] + slope * slopes[p];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sine(grid: Grid) -> Table {
+        let d = grid.spacing();
+        let nodes = (0..grid.nodes()).map(|i| grid.node(i));
+        let jets: Vec<f64> =
+            nodes.flat_map(|x| [x.sin(), d * x.cos(), -d * d * x.sin()]).collect();
+        Table::from_nodes(grid, &jets)
+    }
+
+    struct At<'a>(&'a FineTable, Lanes);
+    impl Kernel for At<'_> {
+        type Output = (Lanes, Lanes);
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Output {
+            self.0.at::<FMA>(self.1)
+        }
+    }
+
+    struct Residuals<'a>(&'a FineTable, Lanes, Lanes, usize, &'a mut FineMoments);
+    impl Kernel for Residuals<'_> {
+        type Output = Lanes;
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Output {
+            self.0.residuals::<FMA>(self.1, self.2, self.3, self.4)
+        }
+    }
+
+    #[test]
+    fn errors_stay_below_the_bounds_and_reach_a_tenth_of_them() {
+        let coarse = sine(Grid::new(2.0, 100));
+        let grid = FineGrid::new(coarse.grid(), 0.02);
+        let table = FineTable::new(&coarse, &grid);
+        let d = 1.0 / grid.density;
+        let (value_bound, slope_bound) = (d.powi(4) / 384.0, d.powi(3) * 3f64.sqrt() / 216.0);
+        let (mut worst_value, mut worst_slope) = (0.0f64, 0.0f64);
+        for step in 0..1000 {
+            let x: Lanes = std::array::from_fn(|i| -2.0 + (4 * step + i) as f64 / 3999.0 * 4.0);
+            let (value, slope) = simd::dispatch(At(&table, x));
+            for i in 0..LANES {
+                worst_value = worst_value.max((value[i] - x[i].sin()).abs());
+                worst_slope = worst_slope.max((slope[i] - x[i].cos()).abs());
+            }
+        }
+        assert!(worst_value <= 1.001 * value_bound && worst_value > 0.1 * value_bound, "{worst_value:e}");
+        assert!(worst_slope <= 1.001 * slope_bound && worst_slope > 0.1 * slope_bound, "{worst_slope:e}");
+    }
+
+    #[test]
+    fn the_ends_of_the_grid_belong_to_it() {
+        let coarse = sine(Grid::new(2.0, 6));
+        let table = FineTable::new(&coarse, &FineGrid::new(coarse.grid(), 0.1));
+        let (value, _) = simd::dispatch(At(&table, [-2.0, 2.0, 0.0, 2.0f64.next_down()]));
+        for (value, x) in value.into_iter().zip([-2.0, 2.0, 0.0, 2.0f64]) {
+            assert!((value - coarse.value_and_slope(x).0).abs() < 1e-6, "{value} {x}");
+        }
+    }
+
+    #[test]
+    fn coarsened_moments_give_the_sums_of_the_fine_table() {
+        // Sums of residual times link, entry by entry and by the moments, for the same link.
+        let coarse = sine(Grid::new(1.5, 8));
+        let grid = FineGrid::new(coarse.grid(), 0.05);
+        let table = FineTable::new(&coarse, &grid);
+        let mut moments = table.moments();
+        let (mut direct, mut count) = (0.0, 0.0);
+        for step in 0..9 {
+            let x: Lanes = std::array::from_fn(|i| 1.5 * ((4 * step + i) as f64 * 1.3).sin());
+            let y: Lanes = std::array::from_fn(|i| ((4 * step + i) as f64).cos());
+            let live = if step == 8 { 3 } else { 4 };
+            let g = simd::dispatch(Residuals(&table, x, y, live, &mut moments));
+            assert!(g[live..].iter().all(|&g| g == 0.0));
+            let (value, _) = simd::dispatch(At(&table, x));
+            direct += (0..LANES).map(|i| g[i] * value[i]).sum::<f64>();
+            count += g.iter().sum::<f64>();
+        }
+        let coarsened = moments.coarsened(&grid);
+        let d = coarse.grid().spacing();
+        let (mut by_nodes, mut constant) = (0.0, 0.0);
+        for (i, w) in coarsened.node_weights().chunks(3).enumerate() {
+            let x = coarse.grid().node(i);
+            by_nodes += w[0] * x.sin() + w[1] * d * x.cos() - w[2] * d * d * x.sin();
+            constant += w[0];
+        }
+        assert!((direct - by_nodes).abs() < 1e-12, "{direct} {by_nodes}");
+        assert!((count - constant).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,619 @@
+//! Passes over the entries: fixed blocks in a fixed order, one answer for any number of threads.
+//!
+//! Rows are gathered into blocks of about equal numbers of entries, columns likewise. A block's
+//! work depends on the data alone, results of blocks are added in the order of the blocks, so the
+//! number of threads changes the time and nothing else.
+//!
+//! An iteration goes over the entries row by row (scores, then what the link makes of them, then
+//! what they pull at the rows) and once column by column (what they pull at the columns). On the
+//! way by rows each pull is put where the way by columns will come across it: the places of a
+//! column's pulls follow each other, so that a few cache lines per column are open at a time.
+
+mod curve;
+mod packed;
+
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use rayon::prelude::*;
+
+use crate::{
+    factors::Factors,
+    link::{
+        KnownLink, LearnedLink, Link,
+        fine::FineMoments,
+        table::{Grid, LinearMoments, Moments},
+    },
+    observations::{Observations, Shape},
+    simd::{self, Kernel, Lanes},
+};
+use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
+use packed::{Packed, Sum, by_width, dot, of};
+
+/// About how many entries a block holds: what is known of them fits in a fast cache together.
+const BLOCK: usize = 1 << 12;
+/// About how many entries at least share a table of moments, and how many tables there are at
+/// most: a table costs as much to clear and to add up as some thousand entries.
+const TABLE_BLOCK: usize = 1 << 15;
+const MOST_TABLES: usize = 16;
+
+/// Observations with their division into blocks.
+#[derive(Debug)]
+pub struct Entries<'a> {
+    observations: &'a Observations,
+    row_blocks: Vec<Range<usize>>,
+    /// For each band of the observations, blocks of its columns.
+    column_blocks: Vec<Vec<Range<usize>>>,
+}
+
+/// What the next step needs to know about every entry under a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The objective alone.
+    Nothing,
+    /// What the entries pull at the factors, for a step of the factors.
+    Pull,
+    /// The moments of the residuals, for a step of the link.
+    Moments,
+}
+
+/// What a pass with a link found.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluated {
+    /// `sum_k g_k^2` with `g_k = y_k - phi(x_k)`
+    pub squares: f64,
+    /// `sum_k g_k phi'(x_k) (A_k + A_k') Z`, if it was asked for.
+    pub pull: Option<Factors>,
+    /// Moments of the residuals over the link's table, if they were asked for.
+    pub moments: Option<ResidualMoments>,
+    room: Room,
+}
+
+impl Evaluated {
+    /// Exchanges what was found; each keeps its room.
+    pub(crate) fn exchange(&mut self, other: &mut Evaluated) {
+        std::mem::swap(self, other);
+        std::mem::swap(&mut self.room, &mut other.room);
+    }
+}
+
+/// Moments of the residuals over a link's table: all that a step of the link needs of the data.
+#[derive(Debug, Clone)]
+pub struct ResidualMoments(pub(crate) LinearMoments);
+
+/// The pulls of the entries, in the order of the columns.
+///
+/// Several threads write to it, each to places of its own. The compiler cannot know that, so each
+/// number is an atomic one, written and read without order: that is a plain store and a plain load.
+#[derive(Debug, Default)]
+struct Room(Vec<AtomicU64>);
+
+impl Clone for Room {
+    /// There is nothing to keep between two passes.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Room {
+    fn resize(&mut self, count: usize) {
+        self.0.resize_with(count, AtomicU64::default);
+    }
+}
+
+#[inline(always)]
+fn put(place: &AtomicU64, pull: f64) {
+    place.store(pull.to_bits(), Ordering::Relaxed);
+}
+
+#[inline(always)]
+fn get(place: &AtomicU64) -> f64 {
+    f64::from_bits(place.load(Ordering::Relaxed))
+}
+
+/// The scores of the entries: to be found from the factors, or there already.
+enum Scores<'s> {
+    Sought(&'s mut [f64]),
+    Given(&'s [f64]),
+}
+
+/// A block of rows and the scores of its entries.
+struct RowBlock<'s> {
+    rows: Range<usize>,
+    scores: Scores<'s>,
+}
+
+/// What a pass found on a block: the largest score and the sum of squares.
+type Found = (f64, f64);
+
+impl<'a> Entries<'a> {
+    /// Divides observations into blocks.
+    pub fn new(observations: &'a Observations) -> Self {
+        Self {
+            observations,
+            row_blocks: blocks(observations.row_starts()),
+            column_blocks: observations.bands().map(blocks).collect(),
+        }
+    }
+
+    /// The observations.
+    pub fn observations(&self) -> &'a Observations {
+        self.observations
+    }
+
+    /// Writes the score of every entry and returns the largest in absolute value.
+    pub fn scores(&self, factors: &Factors, scores: &mut Vec<f64>) -> f64 {
+        scores.resize(self.observations.len(), 0.0);
+        let packed = Packed::new(factors);
+        let blocks = self.with_scores(Scores::Sought(scores));
+        let found: Vec<f64> =
+            blocks.into_par_iter().map(|block| self.block_scores(block, &packed).1).collect();
+        largest(found)
+    }
+
+    /// Passes over the scores with a link whose domain covers them, for what the next step needs.
+    pub fn evaluate(
+        &self,
+        factors: &Factors,
+        scores: &[f64],
+        link: &Link,
+        need: Need,
+        evaluated: &mut Evaluated,
+    ) {
+        let packed = match need {
+            Need::Pull => Packed::new(factors),
+            _ => Packed::zeros(Shape { rows: 0, columns: 0 }, factors.rank()),
+        };
+        self.pass(factors, &packed, Scores::Given(scores), link, need, evaluated);
+    }
+
+    /// Finds the scores and passes over them with a link. Returns the largest score in absolute
+    /// value; where the link's domain does not cover it, what was found means nothing.
+    pub fn score_and_evaluate(
+        &self,
+        factors: &Factors,
+        scores: &mut Vec<f64>,
+        link: &Link,
+        need: Need,
+        evaluated: &mut Evaluated,
+    ) -> f64 {
+        scores.resize(self.observations.len(), 0.0);
+        self.pass(factors, &Packed::new(factors), Scores::Sought(scores), link, need, evaluated)
+    }
+
+    fn pass(
+        &self,
+        factors: &Factors,
+        packed: &Packed,
+        scores: Scores<'_>,
+        link: &Link,
+        need: Need,
+        evaluated: &mut Evaluated,
+    ) -> f64 {
+        evaluated.pull = None;
+        evaluated.moments = None;
+        let blocks = self.with_scores(scores);
+        let (largest, squares) = match (need, link) {
+            (Need::Moments, Link::Learned(link)) => {
+                let (found, moments) = self.moments_pass(blocks, packed, link);
+                evaluated.moments = Some(moments);
+                found
+            }
+            (Need::Pull, link) => {
+                evaluated.room.resize(self.observations.len());
+                let mut pull = Packed::zeros(self.observations.shape(), factors.rank());
+                let room = &evaluated.room.0;
+                let found = match link {
+                    Link::Known(KnownLink::Identity) => {
+                        self.pull_rows(blocks, packed, &Straight, room, &mut pull.rows)
+                    }
+                    Link::Known(link) => self.pull_rows(blocks, packed, link, room, &mut pull.rows),
+                    Link::Learned(link) => {
+                        self.pull_rows(blocks, packed, link.fine(), room, &mut pull.rows)
+                    }
+                };
+                self.pull_columns(packed, room, &mut pull.columns);
+                evaluated.pull =
+                    Some(pull.unpacked(self.observations.shape(), factors.rank()));
+                found
+            }
+            // A known link has no step of its own.
+            (_, Link::Known(KnownLink::Identity)) => self.squares_pass(blocks, packed, &Straight),
+            (_, Link::Known(link)) => self.squares_pass(blocks, packed, link),
+            (_, Link::Learned(link)) => self.squares_pass(blocks, packed, link.fine()),
+        };
+        evaluated.squares = squares;
+        largest
+    }
+
+    /// The sum of squares alone.
+    fn squares_pass<K: Curve>(
+        &self,
+        blocks: Vec<RowBlock<'_>>,
+        packed: &Packed,
+        curve: &K,
+    ) -> Found {
+        let found: Vec<Found> = blocks
+            .into_par_iter()
+            .map(|block| {
+                let values = self.values_of(&block.rows);
+                let (scores, largest) = self.block_scores(block, packed);
+                (largest, simd::dispatch(Squares { curve, scores, values }))
+            })
+            .collect();
+        in_order(found)
+    }
+
+    /// The sum of squares and the moments of the residuals.
+    fn moments_pass(
+        &self,
+        blocks: Vec<RowBlock<'_>>,
+        packed: &Packed,
+        link: &LearnedLink,
+    ) -> (Found, ResidualMoments) {
+        let table = link.fine();
+        let parts: Vec<(Vec<Found>, FineMoments)> = self
+            .by_table(blocks)
+            .into_par_iter()
+            .map(|blocks| {
+                let mut moments = table.moments();
+                let found = blocks.into_iter().map(|block| {
+                    let values = self.values_of(&block.rows);
+                    let (scores, largest) = self.block_scores(block, packed);
+                    let moments = &mut moments;
+                    (largest, simd::dispatch(Residuals { table, scores, values, moments }))
+                });
+                (found.collect(), moments)
+            })
+            .collect();
+        let (found, moments): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let mut moments = moments.into_iter();
+        let first = moments.next().unwrap_or_else(|| table.moments());
+        let sum = moments.fold(first, |mut sum, part| {
+            sum.merge(&part);
+            sum
+        });
+        (in_order(found.concat()), ResidualMoments(sum.coarsened(table.grid())))
+    }
+
+    /// The sum of squares; for each row the sum of `w_k v_t` over its entries, with the pulls
+    /// `w_k = g_k phi'(x_k)`; and the pulls themselves, put in the order of the columns.
+    fn pull_rows<K: Curve>(
+        &self,
+        blocks: Vec<RowBlock<'_>>,
+        packed: &Packed,
+        curve: &K,
+        room: &[AtomicU64],
+        out: &mut [Lanes],
+    ) -> Found {
+        let width = packed.width;
+        let ends: Vec<usize> = self.row_blocks.iter().map(|block| block.end * width).collect();
+        let shares = split_at_ends(out, &ends);
+        let found: Vec<Found> = blocks
+            .into_par_iter()
+            .zip(shares)
+            .map_init(Vec::new, |pulls, (block, out)| {
+                let rows = block.rows.clone();
+                let values = self.values_of(&rows);
+                let (scores, largest) = self.block_scores(block, packed);
+                pulls.resize(values.len(), 0.0);
+                let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
+                let observations = self.observations;
+                by_width!(width, PullRows { observations, packed, rows, pulls, room, out });
+                (largest, squares)
+            })
+            .collect();
+        in_order(found)
+    }
+
+    /// For each column the sum of `w_k u_i` over its entries.
+    fn pull_columns(&self, packed: &Packed, room: &[AtomicU64], out: &mut [Lanes]) {
+        let width = packed.width;
+        for (starts, blocks) in self.observations.bands().zip(&self.column_blocks) {
+            let ends: Vec<usize> = blocks.iter().map(|block| block.end * width).collect();
+            blocks.par_iter().zip(split_at_ends(out, &ends)).for_each(|(columns, out)| {
+                let placed_rows = self.observations.placed_rows();
+                let columns = columns.clone();
+                by_width!(width, PullColumns { packed, starts, placed_rows, columns, room, out });
+            });
+        }
+    }
+
+    /// What the machine can do at best: a pass that only gathers and multiplies, each entry once
+    /// on the way by rows and once on the way by columns, `2 sum_k u_i . v_t`. An iteration is
+    /// measured against it.
+    pub fn gather(&self, factors: &Factors) -> f64 {
+        let packed = &Packed::new(factors);
+        let by_rows: Vec<f64> = self
+            .row_blocks
+            .par_iter()
+            .map(|rows| {
+                let (observations, rows) = (self.observations, rows.clone());
+                by_width!(packed.width, GatherRows { observations, packed, rows })
+            })
+            .collect();
+        let by_columns = self.observations.bands().zip(&self.column_blocks).map(|(starts, blocks)| {
+            let blocks: Vec<f64> = blocks
+                .par_iter()
+                .map(|columns| {
+                    let (observations, columns) = (self.observations, columns.clone());
+                    by_width!(packed.width, GatherColumns { observations, packed, starts, columns })
+                })
+                .collect();
+            blocks.iter().sum::<f64>()
+        });
+        by_rows.iter().sum::<f64>() + by_columns.sum::<f64>()
+    }
+
+    /// `sum_k weight(k) t_k^p` of every interval of a grid.
+    pub(crate) fn moments<const P: usize>(
+        &self,
+        grid: Grid,
+        scores: &[f64],
+        weight: impl Fn(usize) -> f64 + Sync,
+    ) -> Moments<P> {
+        let size = scores.len().div_ceil(MOST_TABLES).max(TABLE_BLOCK);
+        let parts: Vec<Moments<P>> = scores
+            .par_chunks(size)
+            .enumerate()
+            .map(|(block, scores)| {
+                let mut moments = Moments::zero(grid);
+                for (k, &x) in (block * size..).zip(scores) {
+                    moments.add(x, weight(k));
+                }
+                moments
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_else(|| Moments::zero(grid));
+        parts.fold(first, |mut sum, part| {
+            sum.merge(&part);
+            sum
+        })
+    }
+
+    /// The row blocks, each with the scores of its entries.
+    fn with_scores<'s>(&self, scores: Scores<'s>) -> Vec<RowBlock<'s>> {
+        let starts = self.observations.row_starts();
+        let rows = self.row_blocks.iter().cloned();
+        match scores {
+            Scores::Given(scores) => rows
+                .map(|rows| {
+                    let scores = Scores::Given(&scores[starts[rows.start]..starts[rows.end]]);
+                    RowBlock { rows, scores }
+                })
+                .collect(),
+            Scores::Sought(scores) => {
+                let ends: Vec<usize> = rows.clone().map(|rows| starts[rows.end]).collect();
+                let shares = split_at_ends(scores, &ends).into_iter().map(Scores::Sought);
+                rows.zip(shares).map(|(rows, scores)| RowBlock { rows, scores }).collect()
+            }
+        }
+    }
+
+    /// The blocks that share a table of moments.
+    fn by_table<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
+        // An even number, so that two threads have the same to do.
+        let tables = (self.observations.len() / TABLE_BLOCK / 2 * 2).clamp(2, MOST_TABLES);
+        let share = blocks.len().div_ceil(tables);
+        let mut blocks = blocks.into_iter();
+        (0..tables)
+            .map(|_| blocks.by_ref().take(share).collect())
+            .take_while(|blocks: &Vec<_>| !blocks.is_empty())
+            .collect()
+    }
+
+    fn values_of(&self, rows: &Range<usize>) -> &'a [f64] {
+        let starts = self.observations.row_starts();
+        &self.observations.values()[starts[rows.start]..starts[rows.end]]
+    }
+
+    /// The scores of a block, found if they are sought, and the largest of those.
+    fn block_scores<'s>(&self, block: RowBlock<'s>, packed: &Packed) -> (&'s [f64], f64) {
+        match block.scores {
+            Scores::Given(scores) => (scores, 0.0),
+            Scores::Sought(scores) => {
+                let (observations, rows) = (self.observations, block.rows);
+                let found = &mut *scores;
+                by_width!(packed.width, FindScores { observations, packed, rows, scores: found });
+                let largest = simd::dispatch(Largest(scores));
+                (scores, largest)
+            }
+        }
+    }
+}
+
+/// `x_k = u_i . v_t` of the entries of some rows.
+struct FindScores<'a, const C: usize> {
+    observations: &'a Observations,
+    packed: &'a Packed,
+    rows: Range<usize>,
+    scores: &'a mut [f64],
+}
+
+impl<const C: usize> Kernel for FindScores<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Packed { width, rows, columns } = self.packed;
+        let mut rest = self.scores;
+        for row in self.rows {
+            let entries = self.observations.row(row);
+            let scores;
+            (scores, rest) = rest.split_at_mut(entries.columns.len());
+            let u = of::<C>(rows, *width, row);
+            for (score, &column) in scores.iter_mut().zip(entries.columns) {
+                *score = dot::<FMA>(u, of::<C>(columns, *width, column as usize));
+            }
+        }
+    }
+}
+
+/// `sum_k w_k v_t` over the entries of each of some rows; each pull is put at its place in the
+/// order of the columns.
+struct PullRows<'a, const C: usize> {
+    observations: &'a Observations,
+    packed: &'a Packed,
+    rows: Range<usize>,
+    pulls: &'a [f64],
+    room: &'a [AtomicU64],
+    out: &'a mut [Lanes],
+}
+
+impl<const C: usize> Kernel for PullRows<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Packed { width, columns, .. } = self.packed;
+        let places = self.observations.places();
+        let mut rest = self.pulls;
+        for (row, out) in self.rows.zip(self.out.chunks_exact_mut(*width)) {
+            let entries = self.observations.row(row);
+            let pulls;
+            (pulls, rest) = rest.split_at(entries.columns.len());
+            let places = &places[entries.first..][..pulls.len()];
+            let mut sum = Sum::<C>::from(out);
+            for ((&pull, &column), &place) in pulls.iter().zip(entries.columns).zip(places) {
+                put(&self.room[place as usize], pull);
+                sum.add::<FMA>(pull, of::<C>(columns, *width, column as usize));
+            }
+            sum.finish();
+        }
+    }
+}
+
+/// Adds `sum_k w_k u_i` over the entries of each of some columns in a band.
+struct PullColumns<'a, const C: usize> {
+    packed: &'a Packed,
+    starts: &'a [usize],
+    placed_rows: &'a [u32],
+    columns: Range<usize>,
+    room: &'a [AtomicU64],
+    out: &'a mut [Lanes],
+}
+
+impl<const C: usize> Kernel for PullColumns<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Packed { width, rows, .. } = self.packed;
+        for (column, out) in self.columns.zip(self.out.chunks_exact_mut(*width)) {
+            let places = self.starts[column]..self.starts[column + 1];
+            let pulls = self.room[places.clone()].iter();
+            let mut sum = Sum::<C>::from(out);
+            for (pull, &row) in pulls.zip(&self.placed_rows[places]) {
+                sum.add::<FMA>(get(pull), of::<C>(rows, *width, row as usize));
+            }
+            sum.finish();
+        }
+    }
+}
+
+/// `sum_k u_i . v_t` over the entries of some rows.
+struct GatherRows<'a, const C: usize> {
+    observations: &'a Observations,
+    packed: &'a Packed,
+    rows: Range<usize>,
+}
+
+impl<const C: usize> Kernel for GatherRows<'_, C> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> f64 {
+        let Packed { width, rows, columns } = self.packed;
+        let mut sum = 0.0;
+        for row in self.rows {
+            let u = of::<C>(rows, *width, row);
+            for &column in self.observations.row(row).columns {
+                sum += dot::<FMA>(u, of::<C>(columns, *width, column as usize));
+            }
+        }
+        sum
+    }
+}
+
+/// `sum_k u_i . v_t` over the entries of some columns in a band.
+struct GatherColumns<'a, const C: usize> {
+    observations: &'a Observations,
+    packed: &'a Packed,
+    starts: &'a [usize],
+    columns: Range<usize>,
+}
+
+impl<const C: usize> Kernel for GatherColumns<'_, C> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> f64 {
+        let Packed { width, rows, columns } = self.packed;
+        let placed_rows = self.observations.placed_rows();
+        let mut sum = 0.0;
+        for column in self.columns {
+            let v = of::<C>(columns, *width, column);
+            for &row in &placed_rows[self.starts[column]..self.starts[column + 1]] {
+                sum += dot::<FMA>(v, of::<C>(rows, *width, row as usize));
+            }
+        }
+        sum
+    }
+}
+
+/// The largest of all, not a number if one is not.
+fn largest(found: Vec<f64>) -> f64 {
+    found.into_iter().fold(0.0, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
+}
+
+/// The largest score, and the sums of squares added in the order of the blocks.
+fn in_order(found: Vec<Found>) -> Found {
+    let squares = found.iter().fold(0.0, |sum, block| sum + block.1);
+    (largest(found.into_iter().map(|block| block.0).collect()), squares)
+}
+
+/// Cuts a slice at increasing ends, the last of which is its length.
+fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> {
+    let mut rest = slice;
+    let mut start = 0;
+    ends.iter()
+        .map(|&end| {
+            let (share, remaining) = std::mem::take(&mut rest).split_at_mut(end - start);
+            rest = remaining;
+            start = end;
+            share
+        })
+        .collect()
+}
+
+/// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
+fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
+    let groups = starts.len() - 1;
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    for group in 0..groups {
+        if starts[group + 1] - starts[first] >= BLOCK || group + 1 == groups {
+            blocks.push(first..group + 1);
+            first = group + 1;
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_every_row_once() {
+        let starts: Vec<usize> = (0..=500).map(|row| row * row * 3).collect();
+        let blocks = blocks(&starts);
+        assert!(blocks.len() > 10);
+        assert_eq!(blocks[0].start, 0);
+        assert_eq!(blocks.last().unwrap().end, 500);
+        assert!(blocks.windows(2).all(|w| w[0].end == w[1].start));
+    }
+}
