@@ -46,7 +46,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder with movielens-small/ and jester-1/")
     parser.add_argument("--out", type=Path, default=Path("bench-out"), help="folder for the results [bench-out]")
     parser.add_argument("--program", type=Path, default=ROOT / "target/release/isofactor", help="the isofactor binary")
-    parser.add_argument("--environment", type=Path, default=ROOT / "target/bench-venv", help="where peers are installed")
+    parser.add_argument(
+        "--environment", type=Path, default=ROOT / "target/bench-venv", help="where peers are installed"
+    )
     parser.add_argument("--sets", type=words, default=None, help="data sets by name, e.g. movielens,jester")
     parser.add_argument("--only", type=words, default=None, help="programs whose name contains one of these")
     parser.add_argument("--skip", type=words, default=[], help="leave out programs whose name contains one of these")
@@ -154,7 +156,9 @@ class Bench:
         before = self.baseline(peer.adapter, [python, script, peer.adapter, "--import-only"])
         result.unlink(missing_ok=True)
         options = json.dumps(peer.options_for(data.name))
-        done = self.measured([python, script, peer.adapter, folder, result, str(self.options.threads), str(seed), options])
+        done = self.measured(
+            [python, script, peer.adapter, folder, result, str(self.options.threads), str(seed), options]
+        )
         found = json.loads(result.read_text())
         return found | {
             "wall_seconds": done.wall_seconds,
@@ -173,7 +177,7 @@ class Bench:
         except measure.Failed as error:
             outcome = {"reason": str(error)}
             told = f"failed: {error}"
-        say(f"  {what.name:<20} {told}")
+        say(f"  {what.name:<22} {told}")
         self.runs.append({"data": data.name, "program": what.name, "seed": seed} | outcome)
 
     def run_data(self, data: DataSet, seed: int) -> None:
@@ -198,8 +202,10 @@ class Bench:
         except measure.Failed as error:
             found = [{"data": data.name, "reason": str(error)}]
         for line in found:
-            told = f"{line['ratio']:.1f} times isofactor's iteration" if "ratio" in line else f"failed: {line['reason']}"
-            say(f"  {line.get('version', 'NumPy'):<20} {told}")
+            told = (
+                f"failed: {line['reason']}" if "reason" in line else f"{line['ratio']:.1f} times isofactor's iteration"
+            )
+            say(f"  {line.get('version', 'NumPy'):<22} {told}")
         self.costs += found
 
 

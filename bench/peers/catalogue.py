@@ -86,7 +86,8 @@ class Variant:
 VARIANTS = (
     Variant("isofactor", note="default options"),
     Variant(
-        "isofactor bcd", ("--solver", "bcd", "--project-factors", "{radius}", "--monotone", "0,inf", "--holdout", "0.1"),
+        "isofactor bcd",
+        ("--solver", "bcd", "--project-factors", "{radius}", "--monotone", "0,inf", "--holdout", "0.1"),
         "the paper's Algorithm 1, both projections; the iterate is chosen by a tenth of the training entries",
     ),
 )  # fmt: skip

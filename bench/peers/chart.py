@@ -132,7 +132,8 @@ def points_of(lines: list[dict[str, Any]], axes: Axes) -> list[Point]:
 def candidates(point: Point) -> list[Label]:
     """Places for a point's label, best first: beside it, above, below, then further out in a ring."""
     wide = Label(point, 0, 0, False).box().right
-    near = [(11, 0), (-11 - wide, 0), (-wide / 2, -15), (-wide / 2, 15), (9, -12), (9, 12), (-9 - wide, -12), (-9 - wide, 12)]
+    near = [(11, 0), (-11 - wide, 0), (-wide / 2, -15), (-wide / 2, 15)]
+    near += [(9, -12), (9, 12), (-9 - wide, -12), (-9 - wide, 12)]
     out = [Label(point, point.x + dx, point.y + dy, False) for dx, dy in near]
     for distance in (30, 46, 62):
         for dx in (-wide - distance / 2, -wide / 2, distance / 2):
@@ -217,7 +218,10 @@ def draw_label(label: Label) -> list[str]:
     out = []
     if label.far:
         out.append(rule(point.x, point.y, *label.line_end(), "#94a3b8"))
-    return [*out, text(label.x, label.y + 4, point.label, fill=colour, bold=point.ours, halo=True)]
+    # Widths are estimates: the end that faces the point is the one to fix.
+    end = label.box().right - 2
+    x, anchor = (end, "end") if end < point.x else (label.x, "start")
+    return [*out, text(x, label.y + 4, point.label, anchor=anchor, fill=colour, bold=point.ours, halo=True)]
 
 
 def draw_panel(data: dict[str, Any], lines: list[dict[str, Any]], offset: float) -> list[str]:
@@ -249,7 +253,8 @@ def draw(report: dict[str, Any]) -> str:
             body += draw_panel(data, lines, height)
             height += PANEL
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}"'
+        f' width="{WIDTH}" height="{height:.0f}"'
         ' font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif" role="img"'
         ' aria-label="Held-out error against fitting time, isofactor and its peers">'
     )

@@ -44,7 +44,7 @@ def run_program(program: Path, data: DataSet, folder: Path, threads: int, limit:
         "start-link": "zero", "project-factors": data.radius, "monotone": "off", "effects": "off",
         "iterations": data.iterations, "threads": threads, "trace": trace,
     }  # fmt: skip
-    command = [program, "fit", folder / "train.csv", "--json"]
+    command: list[str | Path] = [program, "fit", folder / "train.csv", "--json"]
     for name, value in options.items():
         command += [f"--{name}", str(value)]
     measure.run(command, threads, limit)
@@ -61,7 +61,7 @@ def run_numpy(python: Path, data: DataSet, folder: Path, scatter: str, threads: 
     }  # fmt: skip
     result = folder / "numpy.json"
     script = Path(__file__).with_name("paper_numpy.py")
-    command = [python, script, folder / "train.npz", result, scatter, json.dumps(settings)]
+    command: list[str | Path] = [python, script, folder / "train.npz", result, scatter, json.dumps(settings)]
     measure.run(command, threads, limit)
     return Iterations(**json.loads(result.read_text()))
 

@@ -32,4 +32,5 @@ def save(path: Path, entries: Entries) -> None:
 
 def load(path: Path) -> Entries:
     with np.load(path) as file:
-        return Entries(file["rows"], file["columns"], file["values"], tuple(int(n) for n in file["shape"]))
+        rows, columns = file["shape"].tolist()
+        return Entries(file["rows"], file["columns"], file["values"], (rows, columns))

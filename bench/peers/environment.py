@@ -88,14 +88,12 @@ class Environment:
 
     def _install(self, requires: tuple[str, ...]) -> str | None:
         """None, or the last line of what pip said."""
-        command = [self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        command: list[str | Path] = [self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         command += ["--constraint", self.constraints, *requires]
         # No leftover setting of the caller's shell may decide which Python the packages land in.
         clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
         try:
-            tried = subprocess.run(
-                command, capture_output=True, text=True, timeout=BUILD_LIMIT, env=clean, check=False
-            )
+            tried = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_LIMIT, env=clean, check=False)
         except subprocess.TimeoutExpired:
             return f"not installed within {BUILD_LIMIT} s"
         return None if tried.returncode == 0 else last_line(tried.stderr)

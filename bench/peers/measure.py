@@ -54,7 +54,12 @@ def run(command: Sequence[str | os.PathLike[str]], threads: int, limit: float) -
         except OSError as error:
             raise Failed(f"could not start: {error}") from None
         late = threading.Event()
-        alarm = threading.Timer(limit, lambda: (late.set(), process.kill()))
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        alarm = threading.Timer(limit, stop)
         alarm.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)

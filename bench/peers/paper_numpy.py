@@ -1,4 +1,4 @@
-"""The paper's Algorithm 1 in NumPy, written as a careful user of NumPy would: the yardstick for the cost of an iteration.
+"""The paper's Algorithm 1 as a careful user of NumPy would write it: the yardstick for the cost of an iteration.
 
     phi = sum_j w_j K(c_j, .)         centres c_j on a grid over the domain, fixed
     x_k = u_i . v_t,  g_k = y_k - phi(x_k)
@@ -127,7 +127,7 @@ class Sparse:
         return self.matrix @ v, self.matrix.T @ u
 
 
-SCATTERS = {"add-at": AddAt, "sparse": Sparse}
+SCATTERS: dict[str, type[AddAt] | type[Sparse]] = {"add-at": AddAt, "sparse": Sparse}
 
 
 def run(train: Entries, scatter: str, settings: Settings) -> tuple[list[float], list[float]]:

@@ -2,8 +2,8 @@
 
     python prepare.py long|jester SOURCE FOLDER SEED
 
-Everybody gets the same split: `train.npz` and `valid.npz` for the peers, `train.csv` and `valid.csv` for the
-program. Shape and counts are printed as JSON. Rows and columns are numbered in the order in which they appear, so both forms name them alike.
+Everybody gets the same split: `train.npz` and `valid.npz` for the peers, `train.csv` and `valid.csv` for the program.
+Rows and columns are numbers in both. Shape and counts are printed as JSON.
 """
 
 from __future__ import annotations

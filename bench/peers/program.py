@@ -21,8 +21,8 @@ def fit_and_judge(
     """Times, memory and held-out errors of one variant on one split."""
     model, trace = folder / "model", folder / "trace.csv"
     extra = [argument.format(radius=data.radius) for argument in variant.arguments]
-    command = [program, "fit", folder / "train.csv", "--seed", str(seed), "--threads", str(threads), "--json"]
-    command += ["--out", model, "--trace", trace, *extra]
+    command: list[str | Path] = [program, "fit", folder / "train.csv", "--json", "--out", model, "--trace", trace]
+    command += ["--seed", str(seed), "--threads", str(threads), *extra]
     trace.unlink(missing_ok=True)
     fitted = measure.run(command, threads, limit)
     judged = measure.run([program, "evaluate", model, folder / "valid.csv", "--json"], threads, limit)

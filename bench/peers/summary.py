@@ -17,7 +17,7 @@ RATIOS = {"time_ratio": "fit_seconds", "memory_ratio": "peak_bytes", "error_rati
 def summarise(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line for each data set and program, in the order in which they ran."""
     keys = dict.fromkeys((run["data"], run["program"]) for run in runs)
-    lines = [one_line(data, name, [r for r in runs if (r["data"], r["program"]) == (data, name)]) for data, name in keys]
+    lines = [one_line(*key, [run for run in runs if (run["data"], run["program"]) == key]) for key in keys]
     for line in lines:
         line |= ratios(line, lines)
     return lines

@@ -19,7 +19,14 @@ def number(key: str, form: str, unit: float = 1.0) -> Cell:
 
 def seconds(key: str) -> Cell:
     """Three digits, whatever the size."""
-    return lambda line: "-" if key not in line else f"{line[key]:.{3 if line[key] < 1 else 2 if line[key] < 10 else 1}f}"
+
+    def cell(line: dict[str, Any]) -> str:
+        if key not in line:
+            return "-"
+        digits = 3 if line[key] < 1 else 2 if line[key] < 10 else 1
+        return f"{line[key]:.{digits}f}"
+
+    return cell
 
 
 def error(line: dict[str, Any]) -> str:
@@ -57,7 +64,7 @@ def aligned(columns: tuple[tuple[str, Cell], ...], lines: list[dict[str, Any]], 
     cells = [[title for title, _ in columns], *([cell(line) for _, cell in columns] for line in lines)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     place = [str.ljust if i < words else str.rjust for i in range(len(columns))]
-    return ["  ".join(put(text, w) for put, text, w in zip(place, row, widths)).rstrip() for row in cells]
+    return ["  ".join(put(text, w) for put, text, w in zip(place, row, widths, strict=True)).rstrip() for row in cells]
 
 
 def render(report: dict[str, Any]) -> str:
@@ -83,9 +90,9 @@ def render(report: dict[str, Any]) -> str:
 def notes(report: dict[str, Any]) -> list[str]:
     """What a reader needs to judge the figures by."""
     ran = {line["program"] for line in report["summary"]}
-    machine = report["machine"]
+    machine, seeds = report["machine"], ", ".join(map(str, report["seeds"]))
     return [
-        f"{machine['cpu']}, {machine['cores']} cores, threads: {report['threads']}, seeds: {', '.join(map(str, report['seeds']))}.",
+        f"{machine['cpu']}, {machine['cores']} cores, threads: {report['threads']}, seeds: {seeds}.",
         f"x: times that of {VARIANTS[0].name}. 'of it fit': peak memory less that of a process that only imports.",
         *(f"{p.name}: {p.note}." for p in (*VARIANTS, *PEERS) if p.note and p.name in ran),
         *report["remarks"],

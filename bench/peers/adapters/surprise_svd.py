@@ -20,6 +20,6 @@ def fit(train: Entries, *, threads: int, seed: int, **options: Any) -> Predict:
     model.fit(Dataset.load_from_df(frame, reader).build_full_trainset())
 
     def predict(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return np.array([model.predict(row, column).est for row, column in zip(rows, columns)])
+        return np.array([model.predict(row, column).est for row, column in zip(rows, columns, strict=True)])
 
     return predict

@@ -126,15 +126,14 @@ pub fn write_factors(
             let fields = numbers.iter().map(f64::to_string).chain(blanks);
             csv.write_record([kind.to_owned(), label].into_iter().chain(fields))
         };
-        let sides = [
-            ("row", factors.rows(), labels.map(|l| l.0)),
-            ("column", factors.columns(), labels.map(|l| l.1)),
-        ];
-        for (kind, side, labels) in sides {
-            for (i, numbers) in side.chunks(rank).enumerate() {
-                let label = labels.map_or_else(|| (i + 1).to_string(), |l| l.names()[i].clone());
-                line(kind, label, numbers)?;
-            }
+        let label = |labels: Option<&Labels>, i: usize| {
+            labels.map_or_else(|| (i + 1).to_string(), |labels| labels.names()[i].clone())
+        };
+        for (i, numbers) in factors.each_row().enumerate() {
+            line("row", label(labels.map(|l| l.0), i), numbers)?;
+        }
+        for (i, numbers) in factors.each_column().enumerate() {
+            line("column", label(labels.map(|l| l.1), i), numbers)?;
         }
         if let Some(link) = link {
             line("link", link.to_string(), &[])?;

@@ -98,8 +98,8 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
         })
         .collect();
     let mut arrays: Vec<(&str, Vec<usize>, Vec<u8>)> = vec![
-        ("row_factors", vec![rows.len(), rank], le_bytes(model.factors.rows())),
-        ("column_factors", vec![columns.len(), rank], le_bytes(model.factors.columns())),
+        ("row_factors", vec![rows.len(), rank], le_bytes(&model.factors.rows())),
+        ("column_factors", vec![columns.len(), rank], le_bytes(&model.factors.columns())),
         ("row_deviations", vec![rows.len()], deviations(&model.baseline.rows)),
         ("column_deviations", vec![columns.len()], deviations(&model.baseline.columns)),
         ("link_table", vec![TABLE_LINES, 3], le_bytes(&table)),

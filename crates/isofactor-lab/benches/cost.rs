@@ -72,8 +72,17 @@ fn main() {
     let mut measured = Vec::new();
     println!(
         "{:<16} {:>11} {:>4} {:>7} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}",
-        "data", "entries", "rank", "threads", "gather ns", "ident. ns", "learned ns", "proj. ns",
-        "id/gath", "learn/id", "proj/id",
+        "data",
+        "entries",
+        "rank",
+        "threads",
+        "gather ns",
+        "ident. ns",
+        "learned ns",
+        "proj. ns",
+        "id/gath",
+        "learn/id",
+        "proj/id",
     );
     for (name, make) in data_sets(&options) {
         let observations = make();
@@ -107,8 +116,9 @@ fn data_sets(options: &Options) -> Vec<(String, Make)> {
 
 fn long(path: &std::path::Path) -> Observations {
     let (mut rows, mut columns) = (Labels::default(), Labels::default());
-    let entries = read_entries(&Source::new(path), &TableFormat::default(), &mut rows, &mut columns)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let entries =
+        read_entries(&Source::new(path), &TableFormat::default(), &mut rows, &mut columns)
+            .unwrap_or_else(|error| panic!("{error}"));
     let shape = Shape { rows: rows.len(), columns: columns.len() };
     Observations::arrange(shape, entries).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -254,7 +264,8 @@ fn save(options: &Options, measured: &[Measured]) {
     .with(series("learned link", |m| m.learned))
     .with(series("identity link", |m| m.identity))
     .with(series("gather and multiply", |m| m.gather).dashed());
-    fs::write(options.out.join("cost.svg"), chart.to_svg()).unwrap_or_else(|error| panic!("{error}"));
+    fs::write(options.out.join("cost.svg"), chart.to_svg())
+        .unwrap_or_else(|error| panic!("{error}"));
     println!("wrote cost.json and cost.svg to {}", options.out.display());
 }
 
@@ -272,7 +283,10 @@ fn options() -> Options {
         let value = arguments.next().unwrap_or_else(|| panic!("{name} needs a value"));
         let numbers = || -> Vec<usize> {
             let parse = |text: &str| text.parse::<f64>().map(|number| number as usize);
-            value.split(',').map(|text| parse(text).unwrap_or_else(|e| panic!("{name}: {e}"))).collect()
+            value
+                .split(',')
+                .map(|text| parse(text).unwrap_or_else(|e| panic!("{name}: {e}")))
+                .collect()
         };
         match name.as_str() {
             "--data" => options.data = Some(PathBuf::from(&value)),

@@ -19,13 +19,13 @@ fn passes(criterion: &mut Criterion) {
         for (name, variant) in [("identity", Variant::Identity), ("learned", Variant::Learned)] {
             let (_, state) = problem(&observations, rank, variant);
             let mut evaluated = Evaluated::default();
-            for (need, what) in [
-                (Need::Nothing, "squares"),
-                (Need::Moments, "moments"),
-                (Need::Pull, "pull"),
-            ] {
+            for (need, what) in
+                [(Need::Nothing, "squares"), (Need::Moments, "moments"), (Need::Pull, "pull")]
+            {
                 group.bench_function(BenchmarkId::new(what, name), |b| {
-                    b.iter(|| entries.evaluate(&z, &state.scores, &state.link, need, &mut evaluated));
+                    b.iter(|| {
+                        entries.evaluate(&z, &state.scores, &state.link, need, &mut evaluated)
+                    });
                 });
             }
         }

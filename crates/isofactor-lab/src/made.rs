@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use isofactor::{
-    ConfigError, DataError, Entry, EntryList, Factors, KnownLink, Observations, Result, Shape, Truth,
-    init::random_factors,
+    ConfigError, DataError, Entry, EntryList, Factors, KnownLink, Observations, Result, Shape,
+    Truth, init::random_factors,
 };
 use rand::{Rng, RngExt, SeedableRng, seq::index};
 use rand_distr::{Distribution, StandardNormal, StudentT, Uniform};
@@ -170,7 +170,7 @@ impl MadePanel {
         let rescaled = |side: &[f64]| -> Vec<f64> {
             side.chunks(self.rank).flat_map(|z| z.iter().zip(&scale).map(|(z, s)| z * s)).collect()
         };
-        let (rows, columns) = (rescaled(directions.rows()), rescaled(directions.columns()));
+        let (rows, columns) = (rescaled(&directions.rows()), rescaled(&directions.columns()));
         Ok(Factors::from_vecs(self.rank, rows, columns).unwrap_or(directions))
     }
 

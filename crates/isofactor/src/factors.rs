@@ -1,26 +1,41 @@
 //! A few numbers per row and per column, and the scores they make.
 
-use crate::{error::Result, linalg, observations::Shape};
+use crate::{
+    error::Result,
+    linalg,
+    observations::Shape,
+    simd::{LANES, Lanes, ZERO},
+};
 
 /// The factors of rows (`U`) and columns (`V`); stacked they are the paper's `Z = [U; V]`.
+///
+/// They are held four abreast, as the passes over the entries read them; what is left of the last
+/// four is zero and stays so.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Factors {
     rank: usize,
-    rows: Vec<f64>,
-    columns: Vec<f64>,
+    rows: Vec<Lanes>,
+    columns: Vec<Lanes>,
 }
 
 impl Factors {
     /// All zero.
     pub fn zeros(shape: Shape, rank: usize) -> Self {
-        Self { rank, rows: vec![0.0; shape.rows * rank], columns: vec![0.0; shape.columns * rank] }
+        let width = rank.div_ceil(LANES);
+        let zeros = |count: usize| vec![ZERO; count * width];
+        Self { rank, rows: zeros(shape.rows), columns: zeros(shape.columns) }
     }
 
     /// From numbers laid out row after row; `None` when their count is no multiple of the rank.
     pub fn from_vecs(rank: usize, rows: Vec<f64>, columns: Vec<f64>) -> Option<Self> {
         let whole =
             rank > 0 && rows.len().is_multiple_of(rank) && columns.len().is_multiple_of(rank);
-        whole.then_some(Self { rank, rows, columns })
+        let shape = || Shape { rows: rows.len() / rank, columns: columns.len() / rank };
+        let mut factors = whole.then(|| Self::zeros(shape(), rank))?;
+        factors.each_row_mut().zip(rows.chunks(rank)).for_each(|(z, from)| z.copy_from_slice(from));
+        let pairs = factors.each_column_mut().zip(columns.chunks(rank));
+        pairs.for_each(|(z, from)| z.copy_from_slice(from));
+        Some(factors)
     }
 
     /// Factors per row and column (`r`).
@@ -28,36 +43,72 @@ impl Factors {
         self.rank
     }
 
+    /// How many times four numbers each row and column takes.
+    pub(crate) fn width(&self) -> usize {
+        self.rank.div_ceil(LANES)
+    }
+
     /// Rows and columns of the matrix they describe.
     pub fn shape(&self) -> Shape {
-        Shape { rows: self.rows.len() / self.rank, columns: self.columns.len() / self.rank }
+        let width = self.width();
+        Shape { rows: self.rows.len() / width, columns: self.columns.len() / width }
     }
 
     /// The factors of a row (`u_i`).
     pub fn row(&self, row: usize) -> &[f64] {
-        &self.rows[row * self.rank..(row + 1) * self.rank]
+        &self.rows[row * self.width()..].as_flattened()[..self.rank]
     }
 
     /// The factors of a column (`v_t`).
     pub fn column(&self, column: usize) -> &[f64] {
-        &self.columns[column * self.rank..(column + 1) * self.rank]
+        &self.columns[column * self.width()..].as_flattened()[..self.rank]
+    }
+
+    /// The factors of each row.
+    pub fn each_row(&self) -> impl Iterator<Item = &[f64]> {
+        self.rows.chunks_exact(self.width()).map(|z| &z.as_flattened()[..self.rank])
+    }
+
+    /// The factors of each column.
+    pub fn each_column(&self) -> impl Iterator<Item = &[f64]> {
+        self.columns.chunks_exact(self.width()).map(|z| &z.as_flattened()[..self.rank])
     }
 
     /// The factors of all rows, row after row.
-    pub fn rows(&self) -> &[f64] {
-        &self.rows
+    pub fn rows(&self) -> Vec<f64> {
+        self.each_row().flatten().copied().collect()
     }
 
     /// The factors of all columns, column after column.
-    pub fn columns(&self) -> &[f64] {
+    pub fn columns(&self) -> Vec<f64> {
+        self.each_column().flatten().copied().collect()
+    }
+
+    pub(crate) fn each_row_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        let (width, rank) = (self.width(), self.rank);
+        self.rows.chunks_exact_mut(width).map(move |z| &mut z.as_flattened_mut()[..rank])
+    }
+
+    pub(crate) fn each_column_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        let (width, rank) = (self.width(), self.rank);
+        self.columns.chunks_exact_mut(width).map(move |z| &mut z.as_flattened_mut()[..rank])
+    }
+
+    /// The factors of all rows as they are held.
+    pub(crate) fn held_rows(&self) -> &[Lanes] {
+        &self.rows
+    }
+
+    /// The factors of all columns as they are held.
+    pub(crate) fn held_columns(&self) -> &[Lanes] {
         &self.columns
     }
 
-    pub(crate) fn rows_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn held_rows_mut(&mut self) -> &mut [Lanes] {
         &mut self.rows
     }
 
-    pub(crate) fn columns_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn held_columns_mut(&mut self) -> &mut [Lanes] {
         &mut self.columns
     }
 
@@ -69,15 +120,21 @@ impl Factors {
 
     /// `Z + a S`
     pub fn moved(&self, a: f64, direction: &Factors) -> Factors {
-        let mut moved = self.clone();
-        linalg::add_scaled(&mut moved.rows, a, &direction.rows);
-        linalg::add_scaled(&mut moved.columns, a, &direction.columns);
-        moved
+        let side = |from: &[Lanes], direction: &[Lanes]| -> Vec<Lanes> {
+            let pairs = from.iter().zip(direction);
+            pairs.map(|(z, s)| std::array::from_fn(|i| z[i] + a * s[i])).collect()
+        };
+        Factors {
+            rank: self.rank,
+            rows: side(&self.rows, &direction.rows),
+            columns: side(&self.columns, &direction.columns),
+        }
     }
 
     /// `<Z, W>`
     pub fn inner(&self, other: &Factors) -> f64 {
-        linalg::dot(&self.rows, &other.rows) + linalg::dot(&self.columns, &other.columns)
+        linalg::dot(self.rows.as_flattened(), other.rows.as_flattened())
+            + linalg::dot(self.columns.as_flattened(), other.columns.as_flattened())
     }
 
     /// `|Z|_F`
@@ -102,13 +159,13 @@ impl Factors {
         4.0 / 3.0 * (self.incoherence() / (rows + columns) as f64).sqrt() * self.norm()
     }
 
-    /// `Z'DZ = U'U - V'V`, row after row.
+    /// `Z'DZ = U'U - V'V`, row after row, four abreast like the factors themselves.
     pub fn imbalance(&self) -> Vec<f64> {
-        let r = self.rank;
-        let mut difference = vec![0.0; r * r];
-        linalg::transpose_times(&mut difference, false, 1.0, (&self.rows, r), (&self.rows, r));
-        let columns = (&self.columns[..], r);
-        linalg::transpose_times(&mut difference, true, -1.0, columns, columns);
+        let size = LANES * self.width();
+        let mut difference = vec![0.0; size * size];
+        let (rows, columns) = (self.rows.as_flattened(), self.columns.as_flattened());
+        linalg::add_transpose_times(&mut difference, 1.0, rows, size);
+        linalg::add_transpose_times(&mut difference, -1.0, columns, size);
         difference
     }
 
@@ -117,8 +174,8 @@ impl Factors {
     pub fn balanced(&self) -> Result<(Factors, Vec<f64>)> {
         let Shape { rows, columns } = self.shape();
         let r = self.rank;
-        let left = linalg::thin_svd(linalg::row_major(&self.rows, rows, r))?;
-        let right = linalg::thin_svd(linalg::row_major(&self.columns, columns, r))?;
+        let left = linalg::thin_svd(linalg::row_major(&self.rows(), rows, r))?;
+        let right = linalg::thin_svd(linalg::row_major(&self.columns(), columns, r))?;
         // U V' = A1 (S1 W1' W2 S2) A2'
         let middle = left.right.transpose() * &right.right;
         let core = linalg::Mat::from_fn(left.values.len(), right.values.len(), |i, j| {
@@ -127,19 +184,18 @@ impl Factors {
         let core = linalg::thin_svd(core.as_ref())?;
         let (a, b) = (&left.left * &core.left, &right.left * &core.right);
         let mut balanced = Factors::zeros(self.shape(), r);
-        for (side, vectors) in [(&mut balanced.rows, &a), (&mut balanced.columns, &b)] {
-            for (i, z) in side.chunks_exact_mut(r).enumerate() {
-                for (j, value) in core.values.iter().enumerate() {
-                    z[j] = value.sqrt() * vectors[(i, j)];
-                }
+        let set = |z: &mut [f64], vectors: &linalg::Mat<f64>, i: usize| {
+            for (j, value) in core.values.iter().enumerate() {
+                z[j] = value.sqrt() * vectors[(i, j)];
             }
-        }
+        };
+        balanced.each_row_mut().enumerate().for_each(|(i, z)| set(z, &a, i));
+        balanced.each_column_mut().enumerate().for_each(|(i, z)| set(z, &b, i));
         Ok((balanced, core.values))
     }
 
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {
-        let all = self.rows.chunks_exact(self.rank).chain(self.columns.chunks_exact(self.rank));
-        all.map(|z| linalg::dot(z, z).sqrt())
+        self.each_row().chain(self.each_column()).map(|z| linalg::dot(z, z).sqrt())
     }
 }
 
@@ -184,7 +240,12 @@ mod tests {
     #[test]
     fn imbalance_is_the_difference_of_the_gram_matrices() {
         let d = sample().imbalance();
-        let expected = [11.0 - 4.04, 1.5 + 1.92, 1.5 + 1.92, 4.25 - 1.16];
-        assert!(d.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{d:?}");
+        let expected = [[11.0 - 4.04, 1.5 + 1.92], [1.5 + 1.92, 4.25 - 1.16]];
+        for (i, row) in d.chunks(LANES).enumerate() {
+            for (j, &entry) in row.iter().enumerate() {
+                let expected = if i < 2 && j < 2 { expected[i][j] } else { 0.0 };
+                assert!((entry - expected).abs() < 1e-12, "{d:?}");
+            }
+        }
     }
 }

@@ -64,20 +64,11 @@ pub(crate) fn row_major(values: &[f64], rows: usize, columns: usize) -> MatRef<'
     MatRef::from_row_major_slice(values, rows, columns)
 }
 
-/// `C <- alpha A'B` or, with `add`, `C <- C + alpha A'B`; all row after row, `columns` of `A` and
-/// `B` each in `a` and `b`.
-pub(crate) fn transpose_times(
-    to: &mut [f64],
-    add: bool,
-    alpha: f64,
-    (a, a_columns): (&[f64], usize),
-    (b, b_columns): (&[f64], usize),
-) {
-    let rows = a.len() / a_columns;
-    let accumulate = if add { Accum::Add } else { Accum::Replace };
-    let to = MatMut::from_row_major_slice_mut(to, a_columns, b_columns);
-    let (a, b) = (row_major(a, rows, a_columns), row_major(b, rows, b_columns));
-    matmul(to, accumulate, a.transpose(), b, alpha, Par::Seq);
+/// `C <- C + alpha A'A`, all row after row, `A` with `columns` columns.
+pub(crate) fn add_transpose_times(to: &mut [f64], alpha: f64, a: &[f64], columns: usize) {
+    let a = row_major(a, a.len() / columns, columns);
+    let to = MatMut::from_row_major_slice_mut(to, columns, columns);
+    matmul(to, Accum::Add, a.transpose(), a, alpha, Par::Seq);
 }
 
 /// `C <- C + alpha A B`, all row after row, `A` with `columns` columns and `B` square.

@@ -18,6 +18,7 @@ use crate::{
         table::{GramMoments, LinearMoments},
     },
     passes::{Entries, Evaluated, ResidualMoments},
+    simd::Lanes,
 };
 
 /// The weights of the objective.
@@ -111,10 +112,10 @@ impl Objective {
         let mut gradient = pull;
         let scale = -2.0 * self.weight(entries.observations().len());
         let imbalance = factors.imbalance();
-        let rank = factors.rank();
         let lambda = self.balance_penalty;
-        add_balance(gradient.rows_mut(), scale, factors.rows(), lambda, &imbalance, rank);
-        add_balance(gradient.columns_mut(), scale, factors.columns(), -lambda, &imbalance, rank);
+        let (rows, columns) = (factors.held_rows(), factors.held_columns());
+        add_balance(gradient.held_rows_mut(), scale, rows, lambda, &imbalance);
+        add_balance(gradient.held_columns_mut(), scale, columns, -lambda, &imbalance);
         gradient
     }
 
@@ -165,15 +166,16 @@ impl Objective {
 
 /// `gradient <- scale gradient + signed_lambda side (U'U - V'V)`
 fn add_balance(
-    gradient: &mut [f64],
+    gradient: &mut [Lanes],
     scale: f64,
-    side: &[f64],
+    side: &[Lanes],
     signed_lambda: f64,
     imbalance: &[f64],
-    rank: usize,
 ) {
+    let gradient = gradient.as_flattened_mut();
     gradient.iter_mut().for_each(|g| *g *= scale);
-    linalg::add_product(gradient, signed_lambda, side, imbalance, rank);
+    let size = imbalance.len().isqrt();
+    linalg::add_product(gradient, signed_lambda, side.as_flattened(), imbalance, size);
 }
 
 /// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of

@@ -80,12 +80,6 @@ pub(crate) fn transpose(a: [Lanes; LANES]) -> [Lanes; LANES] {
     ]
 }
 
-/// The larger of `|x|` and `y` each.
-#[inline(always)]
-pub(crate) fn larger(x: Lanes, y: Lanes) -> Lanes {
-    std::array::from_fn(|i| if x[i].abs() > y[i] { x[i].abs() } else { y[i] })
-}
-
 /// The smaller of `x` and `y` each; `y` where `x` is not a number.
 #[inline(always)]
 pub(crate) fn smaller(x: Lanes, y: Lanes) -> Lanes {
@@ -101,13 +95,12 @@ pub(crate) fn store(from: Lanes, to: &mut [f64]) {
     }
 }
 
-/// Up to four numbers of a slice, beginning at `at`; the last one is repeated where it ends.
+/// One to four numbers, the last one repeated.
 #[inline(always)]
-pub(crate) fn load(from: &[f64], at: usize) -> Lanes {
-    match from.get(at..at + LANES) {
-        Some(four) => [four[0], four[1], four[2], four[3]],
-        None => std::array::from_fn(|i| from[(at + i).min(from.len() - 1)]),
-    }
+pub(crate) fn filled(from: &[f64]) -> Lanes {
+    let mut four = [from[from.len() - 1]; LANES];
+    four[..from.len()].copy_from_slice(from);
+    four
 }
 
 #[cfg(test)]
@@ -116,14 +109,15 @@ mod tests {
 
     #[test]
     fn transposing_exchanges_rows_and_columns() {
-        let a: [Lanes; LANES] = std::array::from_fn(|i| std::array::from_fn(|j| (4 * i + j) as f64));
+        let a: [Lanes; LANES] =
+            std::array::from_fn(|i| std::array::from_fn(|j| (4 * i + j) as f64));
         let b = transpose(a);
         assert!((0..4).all(|i| (0..4).all(|j| b[i][j] == a[j][i])));
     }
 
     #[test]
-    fn loading_past_the_end_repeats_the_last() {
-        assert_eq!(load(&[1.0, 2.0, 3.0], 1), [2.0, 3.0, 3.0, 3.0]);
-        assert_eq!(load(&[1.0, 2.0, 3.0, 4.0, 5.0], 1), [2.0, 3.0, 4.0, 5.0]);
+    fn filling_up_repeats_the_last() {
+        assert_eq!(filled(&[2.0, 3.0]), [2.0, 3.0, 3.0, 3.0]);
+        assert_eq!(filled(&[1.0, 2.0, 3.0, 4.0]), [1.0, 2.0, 3.0, 4.0]);
     }
 }

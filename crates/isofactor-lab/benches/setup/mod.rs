@@ -49,11 +49,7 @@ pub enum Variant {
 }
 
 /// A problem with steps so short that every iteration costs the same, and its state.
-pub fn problem(
-    observations: &Observations,
-    rank: usize,
-    variant: Variant,
-) -> (Problem<'_>, State) {
+pub fn problem(observations: &Observations, rank: usize, variant: Variant) -> (Problem<'_>, State) {
     let factors = factors(observations, rank);
     let entries = Entries::new(observations);
     let largest = entries.scores(&factors, &mut Vec::new());

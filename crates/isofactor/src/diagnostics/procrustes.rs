@@ -14,10 +14,11 @@ use crate::{
 pub fn factor_distance(factors: &Factors, truth: &Factors) -> Result<f64> {
     let r = factors.rank();
     let mut product = Mat::<f64>::zeros(truth.rank(), r);
-    for (z_star, z) in truth.rows().chunks(truth.rank()).zip(factors.rows().chunks(r)) {
-        add_outer(&mut product, z_star, z);
-    }
-    for (z_star, z) in truth.columns().chunks(truth.rank()).zip(factors.columns().chunks(r)) {
+    let pairs = || {
+        let rows = truth.each_row().zip(factors.each_row());
+        rows.chain(truth.each_column().zip(factors.each_column()))
+    };
+    for (z_star, z) in pairs() {
         add_outer(&mut product, z_star, z);
     }
     let svd = linalg::thin_svd(product.as_ref())?;
@@ -31,9 +32,7 @@ pub fn factor_distance(factors: &Factors, truth: &Factors) -> Result<f64> {
             })
             .sum()
     };
-    let pairs = truth.rows().chunks(truth.rank()).zip(factors.rows().chunks(r));
-    let column_pairs = truth.columns().chunks(truth.rank()).zip(factors.columns().chunks(r));
-    Ok(pairs.chain(column_pairs).map(|(a, b)| gap(a, b)).sum::<f64>().sqrt())
+    Ok(pairs().map(|(a, b)| gap(a, b)).sum::<f64>().sqrt())
 }
 
 fn add_outer(product: &mut Mat<f64>, a: &[f64], b: &[f64]) {
@@ -63,7 +62,7 @@ mod tests {
                 })
                 .collect()
         };
-        Factors::from_vecs(2, turn(z.rows()), turn(z.columns())).unwrap()
+        Factors::from_vecs(2, turn(&z.rows()), turn(&z.columns())).unwrap()
     }
 
     #[test]
@@ -78,7 +77,7 @@ mod tests {
         let distance = factor_distance(&z, &star).unwrap();
         let flip = |z: &Factors| {
             let mirror = |s: &[f64]| s.chunks(2).flat_map(|p| [p[0], -p[1]]).collect();
-            Factors::from_vecs(2, mirror(z.rows()), mirror(z.columns())).unwrap()
+            Factors::from_vecs(2, mirror(&z.rows()), mirror(&z.columns())).unwrap()
         };
         let best = (0..6283)
             .flat_map(|k| {

@@ -154,12 +154,6 @@ impl<'a> Tracker<'a> {
 fn objective_with(problem: &Problem<'_>, state: &State, link: LearnedLink) -> ObjectiveValue {
     let link = Link::Learned(link);
     let mut evaluated = Evaluated::default();
-    problem.entries.evaluate(
-        &state.factors,
-        &state.scores,
-        &link,
-        Need::Nothing,
-        &mut evaluated,
-    );
+    problem.entries.evaluate(&state.factors, &state.scores, &link, Need::Nothing, &mut evaluated);
     problem.objective.value(&problem.entries, &state.factors, &link, &evaluated)
 }

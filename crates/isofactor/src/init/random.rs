@@ -17,8 +17,8 @@ pub fn random_factors(shape: Shape, rank: usize, seed: u64) -> Factors {
             *z = deviation * normal;
         }
     };
-    fill(factors.rows_mut());
-    fill(factors.columns_mut());
+    factors.each_row_mut().for_each(&mut fill);
+    factors.each_column_mut().for_each(&mut fill);
     factors
 }
 

@@ -45,15 +45,15 @@ pub fn spectral_factors(
     let mut factors = Factors::zeros(observations.shape(), rank);
     for (j, value) in svd.values.iter().take(rank).enumerate() {
         let root = value.max(0.0).sqrt();
-        set_factor(factors.rows_mut(), rank, j, root, svd.left.col_as_slice(j));
-        set_factor(factors.columns_mut(), rank, j, root, svd.right.col_as_slice(j));
+        set_factor(factors.each_row_mut(), j, root, svd.left.col_as_slice(j));
+        set_factor(factors.each_column_mut(), j, root, svd.right.col_as_slice(j));
     }
     Ok(factors)
 }
 
 /// Factor `j` of every row (or column) is `scale` times its place in a singular vector.
-fn set_factor(side: &mut [f64], rank: usize, j: usize, scale: f64, vector: &[f64]) {
-    for (z, direction) in side.chunks_exact_mut(rank).zip(vector) {
+fn set_factor<'a>(side: impl Iterator<Item = &'a mut [f64]>, j: usize, scale: f64, vector: &[f64]) {
+    for (z, direction) in side.zip(vector) {
         z[j] = scale * direction;
     }
 }

@@ -7,7 +7,9 @@
 //! `d^3 max|f^(4)| sqrt(3) / 216`; the number of pieces is chosen by the second bound.
 //!
 //! Everything is linear in the quintic, so sums over entries go back by the transpose
-//! ([`FineMoments::coarsened`]).
+//! ([`FineMoments::coarsen`]).
+
+use std::ops::Range;
 
 use super::table::{Grid, LinearMoments, ORDER, Table};
 use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
@@ -108,9 +110,15 @@ impl FineTable {
         simd::transpose([pieces[a], pieces[b], pieces[c], pieces[d]])
     }
 
-    /// Moments of nothing, for residuals of this link.
-    pub fn moments(&self) -> FineMoments {
-        FineMoments { sums: vec![ZERO; self.pieces.len()] }
+    /// The pieces that scores up to `largest` in absolute value lie on.
+    pub fn reach(&self, largest: f64) -> Range<usize> {
+        let middle = self.grid.pieces() as f64 / 2.0;
+        let reach = largest * self.grid.density + 1.0;
+        if reach < middle {
+            (middle - reach) as usize..(middle + reach).ceil() as usize
+        } else {
+            0..self.grid.pieces()
+        }
     }
 
     /// The residuals `y - phi(x)` of four entries, counted in `moments`; only the first `live`
@@ -193,25 +201,42 @@ impl Kernel for Refine<'_> {
 }
 
 /// Moments of residuals, piece by piece: `sum_k g_k t_k^p`, `p < 4`.
-#[derive(Debug, Clone)]
+///
+/// Tables are long and scores often lie on a small part of them, so a table is kept from pass to
+/// pass and only the part that was used is added up and cleared.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct FineMoments {
     sums: Vec<Lanes>,
 }
 
 impl FineMoments {
-    /// Adds what another block of entries gathered.
-    pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
-            *mine = simd::add(*mine, *theirs);
+    /// Room for the residuals of a link; what is there already is all zero.
+    pub fn fit(&mut self, table: &FineTable) {
+        self.sums.resize(table.pieces.len(), ZERO);
+    }
+
+    /// Adds what other blocks of entries gathered on some pieces, in their order, and leaves
+    /// nothing there.
+    pub fn gather(&mut self, others: &mut [Self], used: Range<usize>) {
+        for other in others {
+            let theirs = &mut other.sums[used.clone()];
+            for (mine, theirs) in self.sums[used.clone()].iter_mut().zip(theirs) {
+                *mine = simd::add(*mine, std::mem::replace(theirs, ZERO));
+            }
         }
     }
 
-    /// The moments over the intervals of the quintic table that give the same sums: the transpose
-    /// of [`Refine`].
-    pub fn coarsened(&self, grid: &FineGrid) -> LinearMoments {
-        let mut coarse = LinearMoments::zero(grid.grid);
+    /// Leaves nothing on some pieces.
+    pub fn clear(&mut self, used: Range<usize>) {
+        self.sums[used].fill(ZERO);
+    }
+
+    /// Adds the moments over the intervals of the quintic table that give the same sums: the
+    /// transpose of [`Refine`].
+    pub fn coarsen(&self, grid: &FineGrid, used: Range<usize>, coarse: &mut LinearMoments) {
         let intervals = coarse.sums_mut().iter_mut().zip(self.sums.chunks_exact(grid.cuts));
-        for (interval, pieces) in intervals {
+        let used = used.start / grid.cuts..used.end.div_ceil(grid.cuts);
+        for (interval, pieces) in intervals.take(used.end).skip(used.start) {
             // Weights on value and slope at the left end of each piece, from it and its neighbour.
             let (mut value, mut slope) = (0.0, 0.0);
             for (j, &[m0, m1, m2, m3]) in pieces.iter().enumerate() {
@@ -223,7 +248,6 @@ impl FineMoments {
             }
             add_end(interval, &grid.ends[grid.cuts], value, slope);
         }
-        coarse
     }
 }
 
@@ -246,8 +270,7 @@ mod tests {
     fn sine(grid: Grid) -> Table {
         let d = grid.spacing();
         let nodes = (0..grid.nodes()).map(|i| grid.node(i));
-        let jets: Vec<f64> =
-            nodes.flat_map(|x| [x.sin(), d * x.cos(), -d * d * x.sin()]).collect();
+        let jets: Vec<f64> = nodes.flat_map(|x| [x.sin(), d * x.cos(), -d * d * x.sin()]).collect();
         Table::from_nodes(grid, &jets)
     }
 
@@ -285,8 +308,14 @@ mod tests {
                 worst_slope = worst_slope.max((slope[i] - x[i].cos()).abs());
             }
         }
-        assert!(worst_value <= 1.001 * value_bound && worst_value > 0.1 * value_bound, "{worst_value:e}");
-        assert!(worst_slope <= 1.001 * slope_bound && worst_slope > 0.1 * slope_bound, "{worst_slope:e}");
+        assert!(
+            worst_value <= 1.001 * value_bound && worst_value > 0.1 * value_bound,
+            "{worst_value:e}"
+        );
+        assert!(
+            worst_slope <= 1.001 * slope_bound && worst_slope > 0.1 * slope_bound,
+            "{worst_slope:e}"
+        );
     }
 
     #[test]
@@ -305,7 +334,8 @@ mod tests {
         let coarse = sine(Grid::new(1.5, 8));
         let grid = FineGrid::new(coarse.grid(), 0.05);
         let table = FineTable::new(&coarse, &grid);
-        let mut moments = table.moments();
+        let mut moments = FineMoments::default();
+        moments.fit(&table);
         let (mut direct, mut count) = (0.0, 0.0);
         for step in 0..9 {
             let x: Lanes = std::array::from_fn(|i| 1.5 * ((4 * step + i) as f64 * 1.3).sin());
@@ -317,7 +347,8 @@ mod tests {
             direct += (0..LANES).map(|i| g[i] * value[i]).sum::<f64>();
             count += g.iter().sum::<f64>();
         }
-        let coarsened = moments.coarsened(&grid);
+        let mut coarsened = LinearMoments::zero(coarse.grid());
+        moments.coarsen(&grid, table.reach(1.5), &mut coarsened);
         let d = coarse.grid().spacing();
         let (mut by_nodes, mut constant) = (0.0, 0.0);
         for (i, w) in coarsened.node_weights().chunks(3).enumerate() {

@@ -54,24 +54,23 @@ trait Visit {
 /// closures are not always inlined into the code that was compiled for the processor.
 #[inline(always)]
 fn squares<const FMA: bool>(scores: &[f64], values: &[f64], visit: &mut impl Visit) -> f64 {
-    let values = &values[..scores.len()];
-    let mut squares = ZERO;
-    let whole = scores.len() / LANES * LANES;
-    let mut first = 0;
-    while first < whole {
-        let (x, y) = (simd::load(scores, first), simd::load(values, first));
-        let residuals = visit.four::<FMA>(first, LANES, x, y);
-        squares = simd::mul_add::<FMA>(residuals, residuals, squares);
-        first += LANES;
+    let (x, x_rest) = scores.as_chunks::<LANES>();
+    let (y, y_rest) = values[..scores.len()].as_chunks::<LANES>();
+    // Two sums, or each addition would wait for the one before.
+    let mut squares = [ZERO; 2];
+    for i in 0..x.len() {
+        let residuals = visit.four::<FMA>(LANES * i, LANES, x[i], y[i]);
+        squares[1] = simd::mul_add::<FMA>(residuals, residuals, squares[1]);
+        squares.swap(0, 1);
     }
-    if whole < scores.len() {
-        let live = scores.len() - whole;
-        let (x, y) = (simd::load(scores, whole), simd::load(values, whole));
-        let mut residuals = visit.four::<FMA>(whole, live, x, y);
+    if !x_rest.is_empty() {
+        let live = x_rest.len();
+        let (x_last, y_last) = (simd::filled(x_rest), simd::filled(y_rest));
+        let mut residuals = visit.four::<FMA>(LANES * x.len(), live, x_last, y_last);
         residuals[live..].fill(0.0);
-        squares = simd::mul_add::<FMA>(residuals, residuals, squares);
+        squares[1] = simd::mul_add::<FMA>(residuals, residuals, squares[1]);
     }
-    simd::sum(squares)
+    simd::sum(simd::add(squares[0], squares[1]))
 }
 
 /// `sum_k g_k^2` alone.
@@ -156,15 +155,20 @@ impl Kernel for Largest<'_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let (mut largest, mut poison) = (ZERO, ZERO);
-        let mut first = 0;
-        while first < self.0.len() {
-            let x = simd::load(self.0, first);
-            largest = simd::larger(x, largest);
-            // Zero times anything finite is zero, and nothing else is.
-            poison = simd::mul_add::<FMA>(x, ZERO, poison);
-            first += LANES;
+        // Many at a time, or each comparison would wait for the one before.
+        let (blocks, rest) = self.0.as_chunks::<16>();
+        let (mut largest, mut poison) = ([0.0f64; 16], [0.0f64; 16]);
+        for x in blocks {
+            for i in 0..16 {
+                largest[i] = if x[i].abs() > largest[i] { x[i].abs() } else { largest[i] };
+                // Zero times anything finite is zero, and nothing else is.
+                poison[i] += x[i] * 0.0;
+            }
         }
-        largest.into_iter().fold(0.0, f64::max) + simd::sum(poison)
+        for (i, x) in rest.iter().enumerate() {
+            largest[i] = largest[i].max(x.abs());
+            poison[i] += x * 0.0;
+        }
+        largest.into_iter().fold(0.0, f64::max) + poison.into_iter().sum::<f64>()
     }
 }

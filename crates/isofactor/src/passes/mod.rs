@@ -10,7 +10,7 @@
 //! column's pulls follow each other, so that a few cache lines per column are open at a time.
 
 mod curve;
-mod packed;
+mod sums;
 
 use std::{
     ops::Range,
@@ -26,17 +26,17 @@ use crate::{
         fine::FineMoments,
         table::{Grid, LinearMoments, Moments},
     },
-    observations::{Observations, Shape},
-    simd::{self, Kernel, Lanes},
+    observations::Observations,
+    simd::{self, Kernel, Lanes, ZERO},
 };
 use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
-use packed::{Packed, Sum, by_width, dot, of};
+use sums::{Sum, by_width, dot, of};
 
 /// About how many entries a block holds: what is known of them fits in a fast cache together.
 const BLOCK: usize = 1 << 12;
 /// About how many entries at least share a table of moments, and how many tables there are at
 /// most: a table costs as much to clear and to add up as some thousand entries.
-const TABLE_BLOCK: usize = 1 << 15;
+const TABLE_BLOCK: usize = 1 << 16;
 const MOST_TABLES: usize = 16;
 
 /// Observations with their division into blocks.
@@ -79,16 +79,18 @@ impl Evaluated {
     }
 }
 
-/// Moments of the residuals over a link's table: all that a step of the link needs of the data.
-#[derive(Debug, Clone)]
-pub struct ResidualMoments(pub(crate) LinearMoments);
-
-/// The pulls of the entries, in the order of the columns.
-///
-/// Several threads write to it, each to places of its own. The compiler cannot know that, so each
-/// number is an atomic one, written and read without order: that is a plain store and a plain load.
+/// What passes write to on the way, kept because it is large.
 #[derive(Debug, Default)]
-struct Room(Vec<AtomicU64>);
+struct Room {
+    /// The pulls of the entries, in the order of the columns.
+    ///
+    /// Several threads write to it, each to places of its own. The compiler cannot know that, so
+    /// each number is an atomic one, written and read without order: a plain store and a plain
+    /// load.
+    pulls: Vec<AtomicU64>,
+    /// Tables of moments, all zero between passes.
+    tables: Vec<FineMoments>,
+}
 
 impl Clone for Room {
     /// There is nothing to keep between two passes.
@@ -97,11 +99,9 @@ impl Clone for Room {
     }
 }
 
-impl Room {
-    fn resize(&mut self, count: usize) {
-        self.0.resize_with(count, AtomicU64::default);
-    }
-}
+/// Moments of the residuals over a link's table: all that a step of the link needs of the data.
+#[derive(Debug, Clone)]
+pub struct ResidualMoments(pub(crate) LinearMoments);
 
 #[inline(always)]
 fn put(place: &AtomicU64, pull: f64) {
@@ -146,10 +146,9 @@ impl<'a> Entries<'a> {
     /// Writes the score of every entry and returns the largest in absolute value.
     pub fn scores(&self, factors: &Factors, scores: &mut Vec<f64>) -> f64 {
         scores.resize(self.observations.len(), 0.0);
-        let packed = Packed::new(factors);
         let blocks = self.with_scores(Scores::Sought(scores));
         let found: Vec<f64> =
-            blocks.into_par_iter().map(|block| self.block_scores(block, &packed).1).collect();
+            blocks.into_par_iter().map(|block| self.block_scores(block, factors, true).1).collect();
         largest(found)
     }
 
@@ -162,11 +161,7 @@ impl<'a> Entries<'a> {
         need: Need,
         evaluated: &mut Evaluated,
     ) {
-        let packed = match need {
-            Need::Pull => Packed::new(factors),
-            _ => Packed::zeros(Shape { rows: 0, columns: 0 }, factors.rank()),
-        };
-        self.pass(factors, &packed, Scores::Given(scores), link, need, evaluated);
+        self.pass(factors, Scores::Given(scores), link, need, evaluated);
     }
 
     /// Finds the scores and passes over them with a link. Returns the largest score in absolute
@@ -180,13 +175,12 @@ impl<'a> Entries<'a> {
         evaluated: &mut Evaluated,
     ) -> f64 {
         scores.resize(self.observations.len(), 0.0);
-        self.pass(factors, &Packed::new(factors), Scores::Sought(scores), link, need, evaluated)
+        self.pass(factors, Scores::Sought(scores), link, need, evaluated)
     }
 
     fn pass(
         &self,
         factors: &Factors,
-        packed: &Packed,
         scores: Scores<'_>,
         link: &Link,
         need: Need,
@@ -197,32 +191,31 @@ impl<'a> Entries<'a> {
         let blocks = self.with_scores(scores);
         let (largest, squares) = match (need, link) {
             (Need::Moments, Link::Learned(link)) => {
-                let (found, moments) = self.moments_pass(blocks, packed, link);
+                let tables = &mut evaluated.room.tables;
+                let (found, moments) = self.moments_pass(blocks, factors, link, tables);
                 evaluated.moments = Some(moments);
                 found
             }
             (Need::Pull, link) => {
-                evaluated.room.resize(self.observations.len());
-                let mut pull = Packed::zeros(self.observations.shape(), factors.rank());
-                let room = &evaluated.room.0;
+                let pulls = &mut evaluated.room.pulls;
+                pulls.resize_with(self.observations.len(), AtomicU64::default);
+                let mut pull = Factors::zeros(factors.shape(), factors.rank());
+                let (room, out) = (&evaluated.room.pulls[..], pull.held_rows_mut());
                 let found = match link {
                     Link::Known(KnownLink::Identity) => {
-                        self.pull_rows(blocks, packed, &Straight, room, &mut pull.rows)
+                        self.pull_rows(blocks, factors, &Straight, room, out)
                     }
-                    Link::Known(link) => self.pull_rows(blocks, packed, link, room, &mut pull.rows),
-                    Link::Learned(link) => {
-                        self.pull_rows(blocks, packed, link.fine(), room, &mut pull.rows)
-                    }
+                    Link::Known(link) => self.pull_rows(blocks, factors, link, room, out),
+                    Link::Learned(link) => self.pull_rows(blocks, factors, link.fine(), room, out),
                 };
-                self.pull_columns(packed, room, &mut pull.columns);
-                evaluated.pull =
-                    Some(pull.unpacked(self.observations.shape(), factors.rank()));
+                self.pull_columns(factors, room, pull.held_columns_mut());
+                evaluated.pull = Some(pull);
                 found
             }
             // A known link has no step of its own.
-            (_, Link::Known(KnownLink::Identity)) => self.squares_pass(blocks, packed, &Straight),
-            (_, Link::Known(link)) => self.squares_pass(blocks, packed, link),
-            (_, Link::Learned(link)) => self.squares_pass(blocks, packed, link.fine()),
+            (_, Link::Known(KnownLink::Identity)) => self.squares_pass(blocks, factors, &Straight),
+            (_, Link::Known(link)) => self.squares_pass(blocks, factors, link),
+            (_, Link::Learned(link)) => self.squares_pass(blocks, factors, link.fine()),
         };
         evaluated.squares = squares;
         largest
@@ -232,14 +225,14 @@ impl<'a> Entries<'a> {
     fn squares_pass<K: Curve>(
         &self,
         blocks: Vec<RowBlock<'_>>,
-        packed: &Packed,
+        factors: &Factors,
         curve: &K,
     ) -> Found {
         let found: Vec<Found> = blocks
             .into_par_iter()
             .map(|block| {
                 let values = self.values_of(&block.rows);
-                let (scores, largest) = self.block_scores(block, packed);
+                let (scores, largest) = self.block_scores(block, factors, false);
                 (largest, simd::dispatch(Squares { curve, scores, values }))
             })
             .collect();
@@ -250,32 +243,36 @@ impl<'a> Entries<'a> {
     fn moments_pass(
         &self,
         blocks: Vec<RowBlock<'_>>,
-        packed: &Packed,
+        factors: &Factors,
         link: &LearnedLink,
+        tables: &mut Vec<FineMoments>,
     ) -> (Found, ResidualMoments) {
         let table = link.fine();
-        let parts: Vec<(Vec<Found>, FineMoments)> = self
-            .by_table(blocks)
+        let work = self.by_table(blocks);
+        tables.resize_with(work.len(), FineMoments::default);
+        let found: Vec<Vec<Found>> = work
             .into_par_iter()
-            .map(|blocks| {
-                let mut moments = table.moments();
+            .zip(tables.par_iter_mut())
+            .map(|(blocks, moments)| {
+                moments.fit(table);
                 let found = blocks.into_iter().map(|block| {
                     let values = self.values_of(&block.rows);
-                    let (scores, largest) = self.block_scores(block, packed);
-                    let moments = &mut moments;
+                    let (scores, largest) = self.block_scores(block, factors, true);
+                    let moments = &mut *moments;
                     (largest, simd::dispatch(Residuals { table, scores, values, moments }))
                 });
-                (found.collect(), moments)
+                found.collect()
             })
             .collect();
-        let (found, moments): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let mut moments = moments.into_iter();
-        let first = moments.next().unwrap_or_else(|| table.moments());
-        let sum = moments.fold(first, |mut sum, part| {
-            sum.merge(&part);
-            sum
-        });
-        (in_order(found.concat()), ResidualMoments(sum.coarsened(table.grid())))
+        let found = in_order(found.concat());
+        let used = table.reach(found.0);
+        let mut coarse = LinearMoments::zero(link.space().grid());
+        if let Some((sum, others)) = tables.split_first_mut() {
+            sum.gather(others, used.clone());
+            sum.coarsen(table.grid(), used.clone(), &mut coarse);
+            sum.clear(used);
+        }
+        (found, ResidualMoments(coarse))
     }
 
     /// The sum of squares; for each row the sum of `w_k v_t` over its entries, with the pulls
@@ -283,12 +280,12 @@ impl<'a> Entries<'a> {
     fn pull_rows<K: Curve>(
         &self,
         blocks: Vec<RowBlock<'_>>,
-        packed: &Packed,
+        factors: &Factors,
         curve: &K,
         room: &[AtomicU64],
         out: &mut [Lanes],
     ) -> Found {
-        let width = packed.width;
+        let width = factors.width();
         let ends: Vec<usize> = self.row_blocks.iter().map(|block| block.end * width).collect();
         let shares = split_at_ends(out, &ends);
         let found: Vec<Found> = blocks
@@ -297,11 +294,11 @@ impl<'a> Entries<'a> {
             .map_init(Vec::new, |pulls, (block, out)| {
                 let rows = block.rows.clone();
                 let values = self.values_of(&rows);
-                let (scores, largest) = self.block_scores(block, packed);
+                let (scores, largest) = self.block_scores(block, factors, false);
                 pulls.resize(values.len(), 0.0);
                 let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
                 let observations = self.observations;
-                by_width!(width, PullRows { observations, packed, rows, pulls, room, out });
+                by_width!(width, PullRows { observations, factors, rows, pulls, room, out });
                 (largest, squares)
             })
             .collect();
@@ -309,42 +306,40 @@ impl<'a> Entries<'a> {
     }
 
     /// For each column the sum of `w_k u_i` over its entries.
-    fn pull_columns(&self, packed: &Packed, room: &[AtomicU64], out: &mut [Lanes]) {
-        let width = packed.width;
+    fn pull_columns(&self, factors: &Factors, room: &[AtomicU64], out: &mut [Lanes]) {
+        let width = factors.width();
         for (starts, blocks) in self.observations.bands().zip(&self.column_blocks) {
             let ends: Vec<usize> = blocks.iter().map(|block| block.end * width).collect();
             blocks.par_iter().zip(split_at_ends(out, &ends)).for_each(|(columns, out)| {
                 let placed_rows = self.observations.placed_rows();
                 let columns = columns.clone();
-                by_width!(width, PullColumns { packed, starts, placed_rows, columns, room, out });
+                by_width!(width, PullColumns { factors, starts, placed_rows, columns, room, out });
             });
         }
     }
 
-    /// What the machine can do at best: a pass that only gathers and multiplies, each entry once
-    /// on the way by rows and once on the way by columns, `2 sum_k u_i . v_t`. An iteration is
-    /// measured against it.
+    /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
+    /// iteration has to. By rows `x_k = u_i . v_t`, by rows `sum_k y_k v_t`, by columns
+    /// `sum_k y_k u_i`, with whatever numbers are next in memory for the `y_k`; nothing is kept.
+    /// An iteration is measured against it.
     pub fn gather(&self, factors: &Factors) -> f64 {
-        let packed = &Packed::new(factors);
-        let by_rows: Vec<f64> = self
-            .row_blocks
-            .par_iter()
-            .map(|rows| {
-                let (observations, rows) = (self.observations, rows.clone());
-                by_width!(packed.width, GatherRows { observations, packed, rows })
-            })
-            .collect();
-        let by_columns = self.observations.bands().zip(&self.column_blocks).map(|(starts, blocks)| {
-            let blocks: Vec<f64> = blocks
-                .par_iter()
-                .map(|columns| {
-                    let (observations, columns) = (self.observations, columns.clone());
-                    by_width!(packed.width, GatherColumns { observations, packed, starts, columns })
-                })
-                .collect();
-            blocks.iter().sum::<f64>()
+        let (observations, weights) = (self.observations, self.observations.values());
+        let by_rows = self.row_blocks.par_iter().map(|rows| {
+            let rows = rows.clone();
+            by_width!(factors.width(), GatherRows { observations, factors, rows, weights })
         });
-        by_rows.iter().sum::<f64>() + by_columns.sum::<f64>()
+        let mut sum: f64 = by_rows.collect::<Vec<f64>>().into_iter().sum();
+        for (starts, blocks) in self.observations.bands().zip(&self.column_blocks) {
+            let by_columns = blocks.par_iter().map(|columns| {
+                let (columns, placed_rows) = (columns.clone(), observations.placed_rows());
+                by_width!(
+                    factors.width(),
+                    GatherColumns { factors, starts, placed_rows, columns, weights }
+                )
+            });
+            sum += by_columns.collect::<Vec<f64>>().into_iter().sum::<f64>();
+        }
+        sum
     }
 
     /// `sum_k weight(k) t_k^p` of every interval of a grid.
@@ -410,25 +405,35 @@ impl<'a> Entries<'a> {
         &self.observations.values()[starts[rows.start]..starts[rows.end]]
     }
 
-    /// The scores of a block, found if they are sought, and the largest of those.
-    fn block_scores<'s>(&self, block: RowBlock<'s>, packed: &Packed) -> (&'s [f64], f64) {
-        match block.scores {
-            Scores::Given(scores) => (scores, 0.0),
+    /// The scores of a block, found if they are sought, and the largest of them; zero where they
+    /// are given and `measure` does not ask for it.
+    fn block_scores<'s>(
+        &self,
+        block: RowBlock<'s>,
+        factors: &Factors,
+        measure: bool,
+    ) -> (&'s [f64], f64) {
+        let scores = match block.scores {
+            Scores::Given(scores) if !measure => return (scores, 0.0),
+            Scores::Given(scores) => scores,
             Scores::Sought(scores) => {
                 let (observations, rows) = (self.observations, block.rows);
                 let found = &mut *scores;
-                by_width!(packed.width, FindScores { observations, packed, rows, scores: found });
-                let largest = simd::dispatch(Largest(scores));
-                (scores, largest)
+                by_width!(
+                    factors.width(),
+                    FindScores { observations, factors, rows, scores: found }
+                );
+                scores
             }
-        }
+        };
+        (scores, simd::dispatch(Largest(scores)))
     }
 }
 
 /// `x_k = u_i . v_t` of the entries of some rows.
 struct FindScores<'a, const C: usize> {
     observations: &'a Observations,
-    packed: &'a Packed,
+    factors: &'a Factors,
     rows: Range<usize>,
     scores: &'a mut [f64],
 }
@@ -438,25 +443,48 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Packed { width, rows, columns } = self.packed;
+        let width = self.factors.width();
+        let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
         let mut rest = self.scores;
         for row in self.rows {
             let entries = self.observations.row(row);
             let scores;
             (scores, rest) = rest.split_at_mut(entries.columns.len());
-            let u = of::<C>(rows, *width, row);
+            let u = of::<C>(rows, width, row);
             for (score, &column) in scores.iter_mut().zip(entries.columns) {
-                *score = dot::<FMA>(u, of::<C>(columns, *width, column as usize));
+                *score = dot::<FMA>(u, of::<C>(columns, width, column as usize));
             }
         }
     }
+}
+
+/// Adds `sum_k w_k z` over the factors `z` of some entries.
+#[inline(always)]
+fn add_entries<const FMA: bool, const C: usize>(
+    out: &mut [Lanes],
+    weights: &[f64],
+    indices: &[u32],
+    side: &[Lanes],
+    width: usize,
+) {
+    let (weights, weight_rest) = weights.as_chunks::<2>();
+    let (indices, index_rest) = indices.as_chunks::<2>();
+    let mut sum = Sum::<C>::from(out);
+    for (weights, [a, b]) in weights.iter().zip(indices) {
+        let z = [of::<C>(side, width, *a as usize), of::<C>(side, width, *b as usize)];
+        sum.add_two::<FMA>(*weights, z);
+    }
+    for (weight, &index) in weight_rest.iter().zip(index_rest) {
+        sum.add::<FMA>(*weight, of::<C>(side, width, index as usize));
+    }
+    sum.finish();
 }
 
 /// `sum_k w_k v_t` over the entries of each of some rows; each pull is put at its place in the
 /// order of the columns.
 struct PullRows<'a, const C: usize> {
     observations: &'a Observations,
-    packed: &'a Packed,
+    factors: &'a Factors,
     rows: Range<usize>,
     pulls: &'a [f64],
     room: &'a [AtomicU64],
@@ -468,27 +496,25 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Packed { width, columns, .. } = self.packed;
+        let (width, columns) = (self.factors.width(), self.factors.held_columns());
         let places = self.observations.places();
         let mut rest = self.pulls;
-        for (row, out) in self.rows.zip(self.out.chunks_exact_mut(*width)) {
+        for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
             let pulls;
             (pulls, rest) = rest.split_at(entries.columns.len());
             let places = &places[entries.first..][..pulls.len()];
-            let mut sum = Sum::<C>::from(out);
-            for ((&pull, &column), &place) in pulls.iter().zip(entries.columns).zip(places) {
+            for (&pull, &place) in pulls.iter().zip(places) {
                 put(&self.room[place as usize], pull);
-                sum.add::<FMA>(pull, of::<C>(columns, *width, column as usize));
             }
-            sum.finish();
+            add_entries::<FMA, C>(out, pulls, entries.columns, columns, width);
         }
     }
 }
 
 /// Adds `sum_k w_k u_i` over the entries of each of some columns in a band.
 struct PullColumns<'a, const C: usize> {
-    packed: &'a Packed,
+    factors: &'a Factors,
     starts: &'a [usize],
     placed_rows: &'a [u32],
     columns: Range<usize>,
@@ -501,24 +527,30 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Packed { width, rows, .. } = self.packed;
-        for (column, out) in self.columns.zip(self.out.chunks_exact_mut(*width)) {
+        let (width, rows) = (self.factors.width(), self.factors.held_rows());
+        for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let places = self.starts[column]..self.starts[column + 1];
-            let pulls = self.room[places.clone()].iter();
+            let (pulls, pull_rest) = self.room[places.clone()].as_chunks::<2>();
+            let (of_rows, row_rest) = self.placed_rows[places].as_chunks::<2>();
             let mut sum = Sum::<C>::from(out);
-            for (pull, &row) in pulls.zip(&self.placed_rows[places]) {
-                sum.add::<FMA>(get(pull), of::<C>(rows, *width, row as usize));
+            for ([a, b], [row, next]) in pulls.iter().zip(of_rows) {
+                let z = [of::<C>(rows, width, *row as usize), of::<C>(rows, width, *next as usize)];
+                sum.add_two::<FMA>([get(a), get(b)], z);
+            }
+            for (pull, &row) in pull_rest.iter().zip(row_rest) {
+                sum.add::<FMA>(get(pull), of::<C>(rows, width, row as usize));
             }
             sum.finish();
         }
     }
 }
 
-/// `sum_k u_i . v_t` over the entries of some rows.
+/// `x_k = u_i . v_t`, then `sum_k y_k v_t`, of the entries of some rows: the sum of all of it.
 struct GatherRows<'a, const C: usize> {
     observations: &'a Observations,
-    packed: &'a Packed,
+    factors: &'a Factors,
     rows: Range<usize>,
+    weights: &'a [f64],
 }
 
 impl<const C: usize> Kernel for GatherRows<'_, C> {
@@ -526,24 +558,32 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let Packed { width, rows, columns } = self.packed;
-        let mut sum = 0.0;
-        for row in self.rows {
-            let u = of::<C>(rows, *width, row);
+        let width = self.factors.width();
+        let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
+        let mut total = 0.0;
+        for row in self.rows.clone() {
+            let u = of::<C>(rows, width, row);
             for &column in self.observations.row(row).columns {
-                sum += dot::<FMA>(u, of::<C>(columns, *width, column as usize));
+                total += dot::<FMA>(u, of::<C>(columns, width, column as usize));
             }
         }
-        sum
+        let mut place = vec![ZERO; width];
+        for row in self.rows {
+            let entries = self.observations.row(row);
+            let weights = &self.weights[entries.first..][..entries.columns.len()];
+            add_entries::<FMA, C>(&mut place, weights, entries.columns, columns, width);
+        }
+        total + simd::sum(place[0])
     }
 }
 
-/// `sum_k u_i . v_t` over the entries of some columns in a band.
+/// `sum_k y_k u_i` over the entries of some columns in a band.
 struct GatherColumns<'a, const C: usize> {
-    observations: &'a Observations,
-    packed: &'a Packed,
+    factors: &'a Factors,
     starts: &'a [usize],
+    placed_rows: &'a [u32],
     columns: Range<usize>,
+    weights: &'a [f64],
 }
 
 impl<const C: usize> Kernel for GatherColumns<'_, C> {
@@ -551,16 +591,12 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
-        let Packed { width, rows, columns } = self.packed;
-        let placed_rows = self.observations.placed_rows();
-        let mut sum = 0.0;
-        for column in self.columns {
-            let v = of::<C>(columns, *width, column);
-            for &row in &placed_rows[self.starts[column]..self.starts[column + 1]] {
-                sum += dot::<FMA>(v, of::<C>(rows, *width, row as usize));
-            }
-        }
-        sum
+        let (width, rows) = (self.factors.width(), self.factors.held_rows());
+        let places = self.starts[self.columns.start]..self.starts[self.columns.end];
+        let mut place = vec![ZERO; width];
+        let (weights, of_rows) = (&self.weights[places.clone()], &self.placed_rows[places]);
+        add_entries::<FMA, C>(&mut place, weights, of_rows, rows, width);
+        simd::sum(place[0])
     }
 }
 

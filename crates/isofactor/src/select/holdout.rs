@@ -76,7 +76,9 @@ mod tests {
     #[test]
     fn a_share_that_holds_nothing_back_is_refused() {
         let all = Observations::complete(Shape { rows: 5, columns: 3 }, |i, _| i as f64).unwrap();
-        assert!(hold_out(all.clone(), 0.1, 0).unwrap_err().to_string().contains("no entry to judge by"));
+        assert!(
+            hold_out(all.clone(), 0.1, 0).unwrap_err().to_string().contains("no entry to judge by")
+        );
     }
 
     #[test]

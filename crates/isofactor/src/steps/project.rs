@@ -12,17 +12,15 @@ use crate::{
 
 /// P_C: every row of `Z` longer than `radius` is scaled back to it.
 pub fn project_factors(factors: &mut Factors, radius: f64) {
-    let rank = factors.rank();
-    clip_rows(factors.rows_mut(), rank, radius);
-    clip_rows(factors.columns_mut(), rank, radius);
+    factors.each_row_mut().for_each(|z| clip(z, radius));
+    factors.each_column_mut().for_each(|z| clip(z, radius));
 }
 
-fn clip_rows(side: &mut [f64], rank: usize, radius: f64) {
-    for z in side.chunks_exact_mut(rank) {
-        let length = linalg::dot(z, z).sqrt();
-        if length > radius {
-            z.iter_mut().for_each(|x| *x *= radius / length);
-        }
+fn clip(z: &mut [f64], radius: f64) {
+    let squares = linalg::dot(z, z);
+    if squares > radius * radius {
+        let length = squares.sqrt();
+        z.iter_mut().for_each(|x| *x *= radius / length);
     }
 }
 

@@ -85,7 +85,7 @@ fn difference(setting: &Setting, family: &str) -> f64 {
     let rows = |side: &[f64]| side.chunks(2).map(<[f64]>::to_vec).collect::<Vec<_>>();
     let entries: Vec<(usize, usize, f64)> =
         observations.iter().map(|e| (e.row, e.column, e.value)).collect();
-    let plain = reference::run(&entries, &rows(z0.rows()), &rows(z0.columns()), setting);
+    let plain = reference::run(&entries, &rows(&z0.rows()), &rows(&z0.columns()), setting);
     let mut seen = Rows(Vec::new());
     fit(&config(setting, family), &FitInput::new(&observations), &mut seen).unwrap();
     assert_eq!(seen.0.len(), setting.iterations + 1);

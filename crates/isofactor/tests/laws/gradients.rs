@@ -96,7 +96,8 @@ fn the_link_gradient_evaluates_to_the_papers_sum_of_kernels() {
     let space = space(KernelFamily::Gaussian);
     let link = link(&space, 5);
     let point = at(&objective, &entries, &factors(6, 2), &Link::Learned(link.clone()));
-    let gradient = objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
+    let gradient =
+        objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
     for x in [-1.7, -0.3, 0.0, 0.9, 2.4] {
         let data: f64 = point
             .scores

@@ -12,7 +12,7 @@ fn rotated(z: &Factors, angle: f64) -> Factors {
     let turn = |side: &[f64]| {
         side.chunks(2).flat_map(|p| [c * p[0] - s * p[1], s * p[0] + c * p[1]]).collect()
     };
-    Factors::from_vecs(2, turn(z.rows()), turn(z.columns())).unwrap()
+    Factors::from_vecs(2, turn(&z.rows()), turn(&z.columns())).unwrap()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         let model = fit(&config, &input, &mut Unwatched).unwrap();
         let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let weights = model.link.learned().unwrap().weights();
-        (bits(model.factors.rows()), bits(model.factors.columns()), bits(weights))
+        (bits(&model.factors.rows()), bits(&model.factors.columns()), bits(weights))
     };
     let one = run(1);
     assert_eq!(one, run(2));

@@ -26,7 +26,8 @@ fn the_objective_is_strongly_convex_and_smooth_in_the_link() {
         let (one, two) = (link(&space, seed), link(&space, seed + 77));
         let point = at(&objective, &entries, &z, &Link::Learned(two.clone()));
         let other = at(&objective, &entries, &z, &Link::Learned(one.clone()));
-        let gradient = objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &two);
+        let gradient =
+            objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &two);
         let difference: Vec<f64> =
             one.weights().iter().zip(two.weights()).map(|(a, b)| a - b).collect();
         let square = inner(&difference, &difference);
@@ -112,7 +113,8 @@ fn the_best_link_has_no_gradient_and_nothing_near_it_is_better() {
         let best = objective.best_link(&entries, &scores, values, &space, None).unwrap();
         let best = LearnedLink::new(space.clone(), best);
         let point = at(&objective, &entries, &z, &Link::Learned(best.clone()));
-        let gradient = objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &best);
+        let gradient =
+            objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &best);
         assert!(inner(&gradient, &gradient).sqrt() < 1e-9);
         for seed in 0..10 {
             let nearby = crate::sample::moved(&best, 1e-2, &noise(seed, best.weights().len()));

@@ -1,0 +1,94 @@
+//! Products and sums of factors as they are held, four numbers abreast.
+
+use crate::simd::{self, LANES, Lanes, ZERO};
+
+/// Runs a kernel with its width `C` known to the compiler where it is at most eight (rank 32);
+/// width 0 stands for any other, read from the factors.
+macro_rules! by_width {
+    ($width:expr, $kernel:ident $fields:tt) => {
+        match $width {
+            1 => $crate::simd::dispatch($kernel::<1> $fields),
+            2 => $crate::simd::dispatch($kernel::<2> $fields),
+            3 => $crate::simd::dispatch($kernel::<3> $fields),
+            4 => $crate::simd::dispatch($kernel::<4> $fields),
+            5 => $crate::simd::dispatch($kernel::<5> $fields),
+            6 => $crate::simd::dispatch($kernel::<6> $fields),
+            7 => $crate::simd::dispatch($kernel::<7> $fields),
+            8 => $crate::simd::dispatch($kernel::<8> $fields),
+            _ => $crate::simd::dispatch($kernel::<0> $fields),
+        }
+    };
+}
+pub(crate) use by_width;
+
+/// The factors of a row or column.
+#[inline(always)]
+pub(crate) fn of<const C: usize>(side: &[Lanes], width: usize, index: usize) -> &[Lanes] {
+    let width = if C > 0 { C } else { width };
+    &side[index * width..][..width]
+}
+
+/// `a . b`
+#[inline(always)]
+pub(crate) fn dot<const FMA: bool>(a: &[Lanes], b: &[Lanes]) -> f64 {
+    let mut sum = ZERO;
+    for (a, b) in a.iter().zip(b) {
+        sum = simd::mul_add::<FMA>(*a, *b, sum);
+    }
+    simd::sum(sum)
+}
+
+/// A sum of weighted factors: in registers while the width `C` is known, in place otherwise.
+pub(crate) struct Sum<'a, const C: usize> {
+    /// Two sums, or each addition would wait for the one before.
+    held: [[Lanes; C]; 2],
+    place: &'a mut [Lanes],
+}
+
+impl<'a, const C: usize> Sum<'a, C> {
+    /// Goes on from what is at a place.
+    #[inline(always)]
+    pub fn from(place: &'a mut [Lanes]) -> Self {
+        let mut held = [[ZERO; C]; 2];
+        if C > 0 {
+            held[0].copy_from_slice(&place[..C]);
+        }
+        Self { held, place }
+    }
+
+    /// Adds `weight z` for two weights and two `z`.
+    #[inline(always)]
+    pub fn add_two<const FMA: bool>(&mut self, weights: [f64; 2], z: [&[Lanes]; 2]) {
+        if C > 0 {
+            for i in 0..2 {
+                add_weighted::<FMA>(&mut self.held[i], weights[i], z[i]);
+            }
+        } else {
+            self.add::<FMA>(weights[0], z[0]);
+            self.add::<FMA>(weights[1], z[1]);
+        }
+    }
+
+    /// Adds `weight z`.
+    #[inline(always)]
+    pub fn add<const FMA: bool>(&mut self, weight: f64, z: &[Lanes]) {
+        let sum = if C > 0 { &mut self.held[0] } else { &mut *self.place };
+        add_weighted::<FMA>(sum, weight, z);
+    }
+
+    /// Writes the sum to its place.
+    #[inline(always)]
+    pub fn finish(self) {
+        for (c, place) in self.place.iter_mut().enumerate().take(C) {
+            *place = simd::add(self.held[0][c], self.held[1][c]);
+        }
+    }
+}
+
+/// `sum += weight z`
+#[inline(always)]
+fn add_weighted<const FMA: bool>(sum: &mut [Lanes], weight: f64, z: &[Lanes]) {
+    for (sum, z) in sum.iter_mut().zip(z) {
+        *sum = simd::mul_add::<FMA>([weight; LANES], *z, *sum);
+    }
+}
