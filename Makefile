@@ -1,8 +1,14 @@
 # Everything a contributor runs. `make test` is what must pass before a change lands.
 
 CARGO ?= cargo
+# Where MovieLens and Jester are, and where benchmarks leave their results.
+DATA ?= ../shared/data
+BENCH_OUT ?= target/bench
+# Without that folder the benchmarks use made data alone.
+DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
-.PHONY: test format lint doc check bench-reference deny clean
+.PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-peers \
+        bench-reference program deny clean
 
 test: format lint doc check
 
@@ -20,9 +26,36 @@ doc:
 check:
 	PROPTEST_RNG_SEED=20261115 $(CARGO) test --workspace --locked
 
-# The program against a plain NumPy version of the algorithm that keeps every kernel centre.
-bench-reference: .venv/numpy
+# What a change to the inner loops should be judged by; no test asserts a time. One after the other
+# even under -j, for they would slow each other down.
+bench: program
+	$(MAKE) bench-passes
+	$(MAKE) bench-cost SIZES=1e5,1e6,1e7 ROUNDS=9
+	$(MAKE) bench-peers
+
+bench-passes:
+	$(CARGO) bench --locked --package isofactor-lab --bench passes
+
+# docs/cost.md is made from this; the largest size needs 9 GiB.
+SIZES ?= 1e5,1e6,4e6,1.6e7,6.4e7,1e8
+ROUNDS ?= 5
+bench-cost:
+	$(CARGO) bench --locked --package isofactor-lab --bench cost -- $(DATA_OPTION) \
+	    --sizes $(SIZES) --rounds $(ROUNDS) --out $(abspath $(BENCH_OUT))
+
+# The peak of a whole `isofactor fit`, on a made file of a gigabyte that is removed again.
+bench-memory: program
+	$(CARGO) bench --locked --package isofactor-lab --bench cost -- --memory 5e7 \
+	    --program $(abspath target/release/isofactor) --out $(abspath $(BENCH_OUT))
+
+bench-peers: program
+	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
+
+program:
 	$(CARGO) build --release --locked
+
+# The program against a plain NumPy version of the algorithm that keeps every kernel centre.
+bench-reference: .venv/numpy program
 	.venv/bin/python bench/compare_reference.py --program target/release/isofactor
 
 .venv/numpy:

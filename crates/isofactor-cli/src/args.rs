@@ -1,13 +1,13 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Parser, Subcommand};
 use isofactor::{
     KernelFamily,
     config::{
-        Bandwidth, Effects, Keep, LossScale, Monotone, Order, ProjectFactors, SolverKind,
-        StartLink, StepRule,
+        Bandwidth, Effects, Keep, LossScale, Monotone, Order, ProjectFactors, Shrinkage,
+        SolverKind, StartLink, StepRule,
     },
 };
 use isofactor_lab::NoiseKind;
@@ -135,16 +135,27 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Factors per row and column.
-    #[arg(long, default_value_t = 5, value_parser = rank)]
-    pub rank: usize,
-    /// learned, identity, sigmoid, tanh, probit, softplus, exponential, cubic, or a CSV file of
-    /// knots (score, value).
-    #[arg(long, default_value = "learned")]
+    /// Factors per row and column: a number, or auto (12 with --solver fast, which empties those
+    /// it does not need; 5 with bcd).
+    #[arg(long, default_value = "auto", value_name = "RANK")]
+    pub rank: RankArg,
+    /// auto (learned where held-out entries say that it is worth it), learned, identity, sigmoid,
+    /// tanh, probit, softplus, exponential, cubic, or a CSV file of knots (score, value).
+    #[arg(long, default_value = "auto")]
     pub link: String,
-    /// The algorithm: bcd is the paper's Algorithm 1.
-    #[arg(long, default_value = "bcd")]
+    /// The algorithm: fast, which sets its own penalties, or bcd, the paper's Algorithm 1.
+    #[arg(long, default_value = "fast")]
     pub solver: SolverKind,
+    /// How many times more precise the prior of the factors is than they look: a number, or auto
+    /// (the best on held-out entries). With --solver fast.
+    #[arg(long, default_value = "auto", value_name = "FACTOR")]
+    pub shrinkage: Shrinkage,
+    /// Effects of rows and columns: on, off, or auto (on with fast; bcd has none).
+    #[arg(long, default_value = "auto")]
+    pub effects: Effects,
+    /// How many iterations (sweeps) at most; fast makes 40, or 100 with a link, and stops early.
+    #[arg(long, default_value_t = 500)]
+    pub iterations: usize,
     /// Hold back this share of every row and report the error there; with --keep best the iterate
     /// is chosen by the same entries, so the error is a little optimistic.
     #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
@@ -209,9 +220,6 @@ pub struct BcdArgs {
     /// Step of the link (eta): a number, theory or backtracking.
     #[arg(long, default_value = "backtracking")]
     pub link_step: StepRule,
-    /// How many iterations at most.
-    #[arg(long, default_value_t = 500)]
-    pub iterations: usize,
     /// With backtracking, stop when ten iterations lower the objective by less than this share.
     #[arg(long, default_value = "1e-7")]
     pub tolerance: f64,
@@ -234,9 +242,6 @@ pub struct BcdArgs {
     /// auto is 0,inf with backtracking steps and off with fixed ones.
     #[arg(long, default_value = "auto", allow_hyphen_values = true)]
     pub monotone: Monotone,
-    /// Effects of rows and columns: off.
-    #[arg(long, default_value = "off")]
-    pub effects: Effects,
 }
 
 #[derive(Debug, clap::Args)]
@@ -248,6 +253,10 @@ pub struct PredictArgs {
     pub model: PathBuf,
     /// Pairs: CSV or TSV with row and column; '-' is CSV on standard input.
     pub pairs: PathBuf,
+    /// Entries of rows and columns that the model has not seen (row, column, value): they are
+    /// placed by these without fitting anything again.
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
     /// Write here instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -283,7 +292,20 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// A number of factors; choosing it is not the program's to do yet.
-fn rank(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "a whole number is needed".to_owned())
+/// A number of factors, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankArg(pub Option<usize>);
+
+impl FromStr for RankArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(RankArg(None)),
+            _ => {
+                let rank = text.parse().map_err(|_| "a whole number or auto is needed")?;
+                Ok(RankArg(Some(rank)))
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub fn fit_page(
 ) -> String {
     let p = &model.provenance;
     let mut facts = vec![
-        Fact::new("Rank", p.config.rank.to_string()),
+        Fact::new("Rank", model.factors.rank().to_string()),
         Fact::new("Train RMSE", short(p.train.rmse)),
         Fact::new("Iterations", thousands(p.iterations)).note(format!(
             "{}; kept {}",
@@ -73,7 +73,7 @@ fn data_in_words(model: &FittedModel) -> String {
 
 /// The scores of the training entries.
 pub fn scores(model: &FittedModel, observations: &Observations) -> Vec<f64> {
-    observations.iter().map(|e| model.factors.score(e.row, e.column)).collect()
+    observations.iter().map(|e| model.score(Some(e.row), Some(e.column))).collect()
 }
 
 /// The link with the density of the scores under it; the true link beside it if it is known, with
@@ -84,7 +84,7 @@ pub fn link_chart(model: &FittedModel, scores: &[f64], truth: Option<(&KnownLink
     let curve = |f: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
         (0..LINK_POINTS).map(place).map(|x| (x, f(x))).collect()
     };
-    let name = if model.link.learned().is_some() { "learned link" } else { "known link" };
+    let name = if model.link.is_learned() { "learned link" } else { "known link" };
     let mut chart = Chart::new(Axis::new("Score"), Axis::new("Value"))
         .with(Series::line(name, curve(&|x| model.link.value(x))).solid());
     if let Some((link, scale)) = truth {

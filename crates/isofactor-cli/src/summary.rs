@@ -1,6 +1,11 @@
 //! What a fit came to, in a few lines and as JSON.
 
-use isofactor::{FittedModel, Link, Metrics, Shape, Stop, link::SlopeBounds};
+use isofactor::{
+    FittedModel, KnownLink, Link, Metrics, Shape, Stop,
+    config::SolverKind,
+    link::SlopeBounds,
+    model::{Chosen, Trial},
+};
 use serde::Serialize;
 
 use crate::text::{seconds, short, thousands};
@@ -20,18 +25,19 @@ pub struct FitJson<'a> {
     train: Metrics,
     validation: Option<Metrics>,
     model: Option<&'a str>,
+    chosen: Option<&'a Chosen>,
 }
 
 impl<'a> FitJson<'a> {
     /// The object for a model, the time it took and where it was written.
-    pub fn new(model: &FittedModel, seconds: f64, path: Option<&'a str>) -> Self {
+    pub fn new(model: &'a FittedModel, seconds: f64, path: Option<&'a str>) -> Self {
         let Shape { rows, columns } = model.shape();
         let p = &model.provenance;
         Self {
             rows,
             columns,
             observed: p.observed,
-            rank: p.config.rank,
+            rank: model.factors.rank(),
             link: p.config.link.to_string(),
             solver: p.config.solver.to_string(),
             iterations: p.iterations,
@@ -40,6 +46,7 @@ impl<'a> FitJson<'a> {
             train: p.train,
             validation: p.validation,
             model: path,
+            chosen: p.chosen.as_ref(),
         }
     }
 }
@@ -65,7 +72,8 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
             short(share)
         ),
     );
-    line("model", format!("rank {}, {}", p.config.rank, link_in_words(model)));
+    let effects = if model.offsets.is_some() { ", effects" } else { "" };
+    line("model", format!("rank {}{effects}, {}", model.factors.rank(), link_in_words(model)));
     let ended = match p.stop {
         Stop::Converged => "converged after",
         Stop::IterationLimit => "stopped at the limit of",
@@ -73,10 +81,18 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
     };
     let took = took.map(|t| format!(", {}", seconds(t))).unwrap_or_default();
     let iterations = thousands(p.iterations);
-    line("solver", format!("{}: {ended} {iterations} iterations{took}", p.config.solver));
+    let steps = match p.config.solver {
+        SolverKind::Fast => "sweeps",
+        SolverKind::Bcd => "iterations",
+    };
+    line("solver", format!("{}: {ended} {iterations} {steps}{took}", p.config.solver));
+    if let Some(chosen) = &p.chosen {
+        line("chosen", choice_in_words(chosen));
+    }
     if p.kept != p.iterations {
         let kept = thousands(p.kept);
-        line("returned", format!("iteration {kept}, the best on the held-out entries"));
+        let step = steps.trim_end_matches('s');
+        line("returned", format!("{step} {kept}, the best on the held-out entries"));
     }
     line("scores", format!("{} to {}", short(p.score_range.0), short(p.score_range.1)));
     lines.push(String::new());
@@ -94,10 +110,40 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
     lines.join("\n")
 }
 
+/// What was chosen, and the errors that say so.
+fn choice_in_words(chosen: &Chosen) -> String {
+    if chosen.trials.is_empty() {
+        return "too few entries to judge by: defaults".to_owned();
+    }
+    let least = |pick: &dyn Fn(&Trial) -> bool| {
+        let errors = chosen.trials.iter().filter(|trial| pick(trial)).map(|trial| trial.rmse);
+        errors.fold(f64::INFINITY, f64::min)
+    };
+    let kinds: [(&str, f64); 4] = [
+        ("level", least(&|trial| trial.what == "level")),
+        ("effects", least(&|trial| trial.what == "effects")),
+        ("factors", least(&|trial| trial.what.starts_with("factors"))),
+        ("link", least(&|trial| trial.what.contains("link"))),
+    ];
+    let errors: Vec<String> = kinds
+        .iter()
+        .filter(|(_, error)| error.is_finite())
+        .map(|(name, error)| format!("{name} {}", short(*error)))
+        .collect();
+    format!(
+        "{}, on {} held-back entries: {}",
+        chosen.link,
+        thousands(chosen.judged_by),
+        errors.join(", ")
+    )
+}
+
 /// The link of a model.
 pub fn link_in_words(model: &FittedModel) -> String {
     match &model.link {
+        Link::Known(KnownLink::Identity) if model.offsets.is_some() => "no link".to_owned(),
         Link::Known(link) => format!("known link {link}"),
+        Link::Tabulated(_) => "learned link (increasing)".to_owned(),
         Link::Learned(link) => {
             let kernel = link.space().kernel();
             let within = match model.provenance.config.slope_bounds() {

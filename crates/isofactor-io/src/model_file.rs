@@ -7,7 +7,13 @@
 //! | `row_label_bytes`, `column_label_bytes` | U8 | | the names, UTF-8, one after the other |
 //! | `row_label_ends`, `column_label_ends` | U64 | rows (columns) | where each name ends |
 //! | `link_table` | F64 | 201 x 3 | score, link, slope over the link's domain |
-//! | `link_centres`, `link_weights` | F64 | | a learned link's coordinates |
+//! | `link_centres`, `link_weights` | F64 | | coordinates of a link learned in the space of a kernel |
+//! | `link_values`, `link_slopes` | F64 | | the table of a link learned by the default solver |
+//! | `row_effects`, `column_effects` | F64 | rows (columns) | effects; with them come the following |
+//! | `row_variances`, `column_variances` | F64 | rows (columns) x (rank + 1) | of factors and effect |
+//! | `row_presence`, `column_presence` | F64 | columns (rows) x (rank + 1) | what an entry there says of a row (column) before its value is seen |
+//!
+//! Format 2 added effects and what comes with them; a file of format 1 is read as one without.
 
 use std::{
     collections::HashMap,
@@ -21,8 +27,9 @@ use isofactor::{
     Factors, FittedModel, Kernel, KnownLink, Link,
     baseline::Baseline,
     diagnostics::Standing,
-    link::{LearnedLink, LinkSpace},
-    model::Provenance,
+    link::{LearnedLink, LinkSpace, Tabulated},
+    model::{Offsets, Provenance},
+    solver::{FoldIn, SidePrior},
     theory::Constants,
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -35,7 +42,9 @@ use crate::{
 };
 
 /// The format this program writes and reads.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
+/// The oldest format that is still read.
+const OLDEST: u64 = 1;
 /// The key of the header in the file's metadata.
 const KEY: &str = "isofactor";
 /// Lines of the table of the link.
@@ -65,6 +74,8 @@ struct Header {
     version: String,
     mean: f64,
     link: StoredLink,
+    #[serde(default)]
+    offsets: Option<StoredOffsets>,
     provenance: Provenance,
     constants: Option<Constants>,
     standing: Option<Standing>,
@@ -75,6 +86,17 @@ struct Header {
 enum StoredLink {
     Known(KnownLink),
     Learned { kernel: Kernel, half_width: f64 },
+    Tabulated { low: f64, spacing: f64 },
+}
+
+/// What the header says of effects.
+#[derive(Serialize, Deserialize)]
+struct StoredOffsets {
+    level: f64,
+    range: (f64, f64),
+    noise_precision: f64,
+    row_precision: Vec<f64>,
+    column_precision: Vec<f64>,
 }
 
 /// Writes a model.
@@ -89,9 +111,9 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
     let rank = model.factors.rank();
     let (row_bytes, row_ends) = packed(rows);
     let (column_bytes, column_ends) = packed(columns);
-    let (link, centres, weights, half_width) = stored(&model.link, model.provenance.score_range);
+    let (low, high) = drawn(&model.link, model.provenance.score_range);
     let table: Vec<f64> = (0..TABLE_LINES)
-        .map(|i| half_width * (2.0 * i as f64 / (TABLE_LINES - 1) as f64 - 1.0))
+        .map(|i| low + (high - low) * i as f64 / (TABLE_LINES - 1) as f64)
         .flat_map(|x| {
             let (value, slope) = model.link.value_and_slope(x);
             [x, value, slope]
@@ -104,10 +126,40 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
         ("column_deviations", vec![columns.len()], deviations(&model.baseline.columns)),
         ("link_table", vec![TABLE_LINES, 3], le_bytes(&table)),
     ];
-    if !weights.is_empty() {
-        arrays.push(("link_centres", vec![centres.len()], le_bytes(&centres)));
-        arrays.push(("link_weights", vec![weights.len()], le_bytes(&weights)));
-    }
+    let mut push = |name, shape: Vec<usize>, numbers: &[f64]| {
+        arrays.push((name, shape, le_bytes(numbers)));
+    };
+    let link = match &model.link {
+        Link::Known(link) => StoredLink::Known(link.clone()),
+        Link::Learned(link) => {
+            let space = link.space();
+            push("link_centres", vec![space.centres().len()], space.centres());
+            push("link_weights", vec![link.weights().len()], link.weights());
+            StoredLink::Learned { kernel: space.kernel(), half_width: space.half_width() }
+        }
+        Link::Tabulated(link) => {
+            push("link_values", vec![link.values().len()], link.values());
+            push("link_slopes", vec![link.slopes().len()], link.slopes());
+            let (low, spacing) = link.grid();
+            StoredLink::Tabulated { low, spacing }
+        }
+    };
+    let offsets = model.offsets.as_ref().zip(model.fold_in.as_ref()).map(|(offsets, fold_in)| {
+        push("row_effects", vec![rows.len()], &offsets.rows);
+        push("column_effects", vec![columns.len()], &offsets.columns);
+        let (of_rows, of_columns) = (&fold_in.rows, &fold_in.columns);
+        push("row_variances", vec![rows.len(), rank + 1], &of_rows.variances);
+        push("column_variances", vec![columns.len(), rank + 1], &of_columns.variances);
+        push("row_presence", vec![columns.len(), rank + 1], &of_rows.presence);
+        push("column_presence", vec![rows.len(), rank + 1], &of_columns.presence);
+        StoredOffsets {
+            level: offsets.level,
+            range: offsets.range,
+            noise_precision: fold_in.noise_precision,
+            row_precision: of_rows.precision.clone(),
+            column_precision: of_columns.precision.clone(),
+        }
+    });
     let mut views = Vec::new();
     for (name, shape, bytes) in &arrays {
         views.push((*name, view(Dtype::F64, shape.clone(), bytes)?));
@@ -126,6 +178,7 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mean: model.baseline.mean,
         link,
+        offsets,
         provenance: model.provenance.clone(),
         constants: model.constants,
         standing: model.standing,
@@ -135,19 +188,11 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
     safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
 }
 
-/// What a link is stored as, and the half-width that its table covers.
-fn stored(link: &Link, range: (f64, f64)) -> (StoredLink, Vec<f64>, Vec<f64>, f64) {
+/// The scores that the table of a link covers.
+fn drawn(link: &Link, range: (f64, f64)) -> (f64, f64) {
     match link {
-        Link::Known(link) => {
-            let reach = range.0.abs().max(range.1.abs());
-            (StoredLink::Known(link.clone()), vec![], vec![], reach)
-        }
-        Link::Learned(link) => {
-            let space = link.space();
-            let half_width = space.half_width();
-            let stored = StoredLink::Learned { kernel: space.kernel(), half_width };
-            (stored, space.centres().to_vec(), link.weights().to_vec(), half_width)
-        }
+        Link::Learned(link) => (-link.space().half_width(), link.space().half_width()),
+        _ => range,
     }
 }
 
@@ -174,7 +219,7 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header> {
     let text = text.ok_or_else(|| no_model("it was not written by isofactor".to_owned()))?;
     let preamble: Preamble =
         serde_json::from_str(text).map_err(|e| no_model(format!("its header: {e}")))?;
-    if preamble.format != FORMAT {
+    if !(OLDEST..=FORMAT).contains(&preamble.format) {
         let (found, supported, writer) = (preamble.format, FORMAT, preamble.version);
         return Err(Error::ModelVersion { path: path.to_owned(), found, supported, writer });
     }
@@ -190,7 +235,7 @@ impl Decoder<'_> {
     fn decode(self, header: Header) -> Result<LabelledModel> {
         let rows = self.labels("row_label_bytes", "row_label_ends")?;
         let columns = self.labels("column_label_bytes", "column_label_ends")?;
-        let rank = header.provenance.config.rank;
+        let rank = self.tensor("row_factors", Dtype::F64)?.shape().get(1).copied().unwrap_or(0);
         let (row_factors, column_factors) =
             (self.numbers("row_factors")?, self.numbers("column_factors")?);
         let fits = row_factors.len() == rows.len().saturating_mul(rank)
@@ -212,14 +257,36 @@ impl Decoder<'_> {
             columns: deviations("column_deviations", &columns)?,
         };
         let link = self.link(&header.link)?;
+        let (offsets, fold_in) = match &header.offsets {
+            None => (None, None),
+            Some(stored) => {
+                let (offsets, fold_in) = self.offsets(stored, &rows, &columns, rank)?;
+                (Some(offsets), Some(fold_in))
+            }
+        };
         let Header { provenance, constants, standing, .. } = header;
-        let model = FittedModel { factors, link, baseline, provenance, constants, standing };
+        let model = FittedModel {
+            factors,
+            link,
+            offsets,
+            fold_in,
+            baseline,
+            provenance,
+            constants,
+            standing,
+        };
         Ok(LabelledModel { model, rows, columns })
     }
 
     fn link(&self, stored: &StoredLink) -> Result<Link> {
         let (kernel, half_width) = match stored {
             StoredLink::Known(link) => return Ok(Link::Known(link.clone())),
+            StoredLink::Tabulated { low, spacing } => {
+                let (values, slopes) = (self.numbers("link_values")?, self.numbers("link_slopes")?);
+                let link = Tabulated::try_new(*low, *spacing, values, slopes);
+                let link = link.ok_or_else(|| self.damaged("its link is no increasing table"))?;
+                return Ok(Link::Tabulated(link));
+            }
             StoredLink::Learned { kernel, half_width } => (kernel, *half_width),
         };
         let kernel = Kernel::try_new(kernel.family, kernel.bandwidth)
@@ -231,6 +298,50 @@ impl Decoder<'_> {
         let space = LinkSpace::from_centres(kernel, half_width, &centres)
             .ok_or_else(|| self.damaged("its link's centres are no basis"))?;
         Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)))
+    }
+
+    fn offsets(
+        &self,
+        stored: &StoredOffsets,
+        rows: &Labels,
+        columns: &Labels,
+        rank: usize,
+    ) -> Result<(Offsets, FoldIn)> {
+        let sized = |name: &str, count: usize| -> Result<Vec<f64>> {
+            let numbers = self.numbers(name)?;
+            let sound = numbers.len() == count && numbers.iter().all(|x| x.is_finite());
+            sound.then_some(numbers).ok_or_else(|| self.damaged(&format!("its {name} do not fit")))
+        };
+        let p = rank + 1;
+        let precision = |numbers: &[f64]| -> Result<Vec<f64>> {
+            let sound = numbers.len() == p && numbers.iter().all(|x| *x > 0.0 && x.is_finite());
+            sound.then(|| numbers.to_vec()).ok_or_else(|| self.damaged("its precisions do not fit"))
+        };
+        let (low, high) = stored.range;
+        let sound = stored.level.is_finite() && stored.noise_precision > 0.0 && low <= high;
+        if !sound {
+            return Err(self.damaged("its level, range or noise"));
+        }
+        let offsets = Offsets {
+            level: stored.level,
+            rows: sized("row_effects", rows.len())?,
+            columns: sized("column_effects", columns.len())?,
+            range: stored.range,
+        };
+        let fold_in = FoldIn {
+            noise_precision: stored.noise_precision,
+            rows: SidePrior {
+                precision: precision(&stored.row_precision)?,
+                presence: sized("row_presence", columns.len().saturating_mul(p))?,
+                variances: sized("row_variances", rows.len().saturating_mul(p))?,
+            },
+            columns: SidePrior {
+                precision: precision(&stored.column_precision)?,
+                presence: sized("column_presence", rows.len().saturating_mul(p))?,
+                variances: sized("column_variances", columns.len().saturating_mul(p))?,
+            },
+        };
+        Ok((offsets, fold_in))
     }
 
     fn labels(&self, bytes: &str, ends: &str) -> Result<Labels> {
@@ -301,7 +412,7 @@ mod tests {
         let seen = Observations::complete(shape, |i, t| {
             ((i as f64 - 3.5) * (t as f64 - 2.5) / 4.0).tanh()
         });
-        let config = FitConfig { rank: 2, iterations: 8, link, ..FitConfig::default() };
+        let config = FitConfig { rank: Some(2), iterations: 8, link, ..FitConfig::bcd() };
         let model = fit(&config, &FitInput::new(&seen.unwrap()), &mut Unwatched).unwrap();
         let names = |prefix: &str, count: usize| {
             Labels::from_names((0..count).map(|i| format!("{prefix}\u{e9}{i}")).collect()).unwrap()
@@ -351,13 +462,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = store(folder.path(), &sample(LinkChoice::Learned));
         let whole = std::fs::read(&path).unwrap();
-        let needle = b"\\\"format\\\":1";
+        let needle = b"\\\"format\\\":2";
         let place = whole.windows(needle.len()).position(|w| w == needle).unwrap();
         let mut changed = whole.clone();
         changed[place + needle.len() - 1] = b'7';
         std::fs::write(&path, changed).unwrap();
         let message = read_model(&path).unwrap_err().to_string();
-        assert!(message.contains("format 7") && message.contains("reads format 1"), "{message}");
+        assert!(message.contains("format 7") && message.contains("reads format 2"), "{message}");
     }
 
     #[test]

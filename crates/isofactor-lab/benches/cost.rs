@@ -3,15 +3,25 @@
 //! ```text
 //! cargo bench --bench cost -- [--data FOLDER] [--sizes 1e5,1e6] [--ranks 10,16]
 //!                             [--threads 1,2] [--out FOLDER] [--rounds 9]
+//! cargo bench --bench cost -- --memory 5e7 [--program FILE] [--out FOLDER]
 //! ```
+//!
+//! Paths begin at the root of the repository, wherever cargo runs a benchmark. The second line
+//! measures the peak of the program's memory instead.
 //!
 //! Everything that is compared is measured in turn, round after round, so that whatever else the
 //! machine does falls on all alike; the figures are medians over the rounds. Beside each stands
 //! the machine's own limit: a pass that only gathers and multiplies.
 
+mod memory;
 mod setup;
 
-use std::{collections::BTreeMap, fs, path::PathBuf, time::Instant};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use isofactor::{Observations, Shape};
 use isofactor_io::{Labels, Source, TableFormat, read_entries};
@@ -26,6 +36,8 @@ struct Options {
     threads: Vec<usize>,
     rounds: usize,
     out: PathBuf,
+    memory: Option<usize>,
+    program: PathBuf,
 }
 
 /// What was measured of one data set at one rank with so many threads, in seconds.
@@ -69,6 +81,11 @@ impl Measured {
 
 fn main() {
     let options = options();
+    if let Some(count) = options.memory {
+        let found = memory::measure(count, &options.program, &options.out);
+        write(&options.out.join("memory.json"), &json_text(&found));
+        return;
+    }
     let mut measured = Vec::new();
     println!(
         "{:<16} {:>11} {:>4} {:>7} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}",
@@ -114,7 +131,7 @@ fn data_sets(options: &Options) -> Vec<(String, Make)> {
     sets
 }
 
-fn long(path: &std::path::Path) -> Observations {
+fn long(path: &Path) -> Observations {
     let (mut rows, mut columns) = (Labels::default(), Labels::default());
     let entries =
         read_entries(&Source::new(path), &TableFormat::default(), &mut rows, &mut columns)
@@ -124,7 +141,7 @@ fn long(path: &std::path::Path) -> Observations {
 }
 
 /// Jester's tables: a count, then one number per joke, 99 where there is none.
-fn wide(folder: &std::path::Path) -> Observations {
+fn wide(folder: &Path) -> Observations {
     let mut list = isofactor::EntryList::default();
     let (mut row, mut most) = (0, 0);
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
@@ -242,31 +259,46 @@ fn print_threads(measured: &[Measured]) {
 fn save(options: &Options, measured: &[Measured]) {
     fs::create_dir_all(&options.out).unwrap_or_else(|error| panic!("{error}"));
     let all: Vec<Value> = measured.iter().map(Measured::to_json).collect();
-    let text = serde_json::to_string_pretty(&all).expect("numbers");
-    fs::write(options.out.join("cost.json"), text + "\n").unwrap_or_else(|error| panic!("{error}"));
+    write(&options.out.join("cost.json"), &json_text(&all));
     let most = options.threads.iter().copied().max().unwrap_or(1);
     let rank = options.ranks.first().copied().unwrap_or(10);
     let made: Vec<&Measured> = (measured.iter())
         .filter(|m| m.data.starts_with("made") && m.threads == most && m.rank == rank)
         .collect();
+    write(&options.out.join("cost.svg"), &chart(&made, rank, most).to_svg());
+    println!("wrote cost.json and cost.svg to {}", options.out.display());
+}
+
+/// Time per entry against the number of entries: level lines are what one hopes for.
+fn chart(made: &[&Measured], rank: usize, threads: usize) -> Chart {
     let series = |name: &str, seconds: fn(&Measured) -> f64| {
         let points = made.iter().map(|m| (m.entries as f64, m.per_entry(seconds(m))));
         Series::line(name, points.collect())
     };
-    let most_per_entry =
-        made.iter().map(|m| m.per_entry(m.projected.max(m.learned))).fold(0.0, f64::max);
-    let chart = Chart::new(
+    let highest = made.iter().map(|m| m.per_entry(m.projected.max(m.learned))).fold(0.0, f64::max);
+    let threads = if threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+    Chart::new(
         Axis::log("observed entries"),
-        Axis::new(format!("nanoseconds per entry and iteration, rank {rank}, {most} threads"))
-            .range(0.0, 1.1 * most_per_entry),
+        Axis::new(format!("nanoseconds per entry and iteration, rank {rank}, {threads}"))
+            .range(0.0, 1.1 * highest),
     )
     .with(series("learned link, both projections", |m| m.projected))
     .with(series("learned link", |m| m.learned))
     .with(series("identity link", |m| m.identity))
-    .with(series("gather and multiply", |m| m.gather).dashed());
-    fs::write(options.out.join("cost.svg"), chart.to_svg())
-        .unwrap_or_else(|error| panic!("{error}"));
-    println!("wrote cost.json and cost.svg to {}", options.out.display());
+    .with(series("gather and multiply", |m| m.gather).dashed())
+}
+
+fn json_text(values: &[Value]) -> String {
+    serde_json::to_string_pretty(values).expect("numbers") + "\n"
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Cargo runs a benchmark in the folder of its package, which is not where it was asked for.
+fn from_root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 fn options() -> Options {
@@ -276,7 +308,9 @@ fn options() -> Options {
         ranks: vec![10, 16],
         threads: vec![1, 2],
         rounds: 9,
-        out: PathBuf::from("target/bench"),
+        out: from_root("target/bench"),
+        memory: None,
+        program: from_root("target/release/isofactor"),
     };
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
@@ -289,13 +323,15 @@ fn options() -> Options {
                 .collect()
         };
         match name.as_str() {
-            "--data" => options.data = Some(PathBuf::from(&value)),
+            "--data" => options.data = Some(from_root(&value)),
             "--sizes" => options.sizes = numbers(),
             "--ranks" => options.ranks = numbers(),
             "--threads" => options.threads = numbers(),
             "--rounds" => options.rounds = numbers()[0],
-            "--out" => options.out = PathBuf::from(&value),
-            _ => panic!("{name}: there is --data, --sizes, --ranks, --threads, --rounds and --out"),
+            "--out" => options.out = from_root(&value),
+            "--memory" => options.memory = Some(numbers()[0]),
+            "--program" => options.program = from_root(&value),
+            _ => panic!("{name} is unknown; the top of cost.rs lists what there is"),
         }
     }
     options

@@ -18,7 +18,7 @@ use crate::{
     objective::Objective,
     observations::Observations,
     passes::Entries,
-    solver::{self, Outcome, Run, Watch},
+    solver::{self, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
 };
@@ -76,8 +76,11 @@ fn fit_here(
     input: &FitInput<'_>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
+    if config.settings().solver == SolverKind::Fast {
+        return fit_fast(config.settings(), input, monitor);
+    }
     let began = Instant::now();
-    let settings = config.settings();
+    let settings = &config.settings().clone().resolved_for_bcd(input.train.shape());
     let baseline = Baseline::new(input.train);
     let Prepared { mut problem, state, constants, gamma } = prepare(settings, input)?;
     let mut watch = Watcher {
@@ -93,14 +96,62 @@ fn fit_here(
         tolerance: settings.tolerance,
         keep: settings.keep,
     };
-    let outcome = match settings.solver {
-        SolverKind::Bcd => solver::run(&mut problem, state, &run, &mut watch)?,
-    };
+    let outcome = solver::run(&mut problem, state, &run, &mut watch)?;
     let standing = match &mut watch.tracker {
         Some(tracker) => tracker.standing(&problem, &outcome.state)?,
         None => None,
     };
     Ok(finish(settings, input, baseline, &problem, outcome, Findings { constants, standing }))
+}
+
+fn fit_fast(
+    settings: &FitConfig,
+    input: &FitInput<'_>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FittedModel> {
+    let found = solver::fast::run(settings, input.train, input.validation, monitor)?;
+    let FastFit { factors, offsets, link, fold_in, chosen, iterations, kept, stop } = found;
+    let resolved = match &link {
+        Link::Known(link) => LinkChoice::Known(link.clone()),
+        _ => LinkChoice::Learned,
+    };
+    let provenance = Provenance {
+        config: FitConfig { rank: Some(factors.rank()), link: resolved, ..settings.clone() },
+        observed: input.train.len(),
+        repeated: input.train.repeated(),
+        iterations,
+        kept,
+        stop,
+        radius: None,
+        bandwidth: None,
+        score_range: (0.0, 0.0),
+        train: NO_METRICS,
+        validation: None,
+        chosen: Some(chosen),
+    };
+    let mut model = FittedModel {
+        factors,
+        link,
+        offsets: Some(offsets),
+        fold_in: Some(fold_in),
+        baseline: Baseline::new(input.train),
+        provenance,
+        constants: None,
+        standing: None,
+    };
+    let scores = input.train.iter().map(|e| model.score(Some(e.row), Some(e.column)));
+    model.provenance.score_range = range(scores);
+    model.provenance.train = model.evaluate(input.train);
+    model.provenance.validation = input.validation.map(|entries| model.evaluate(entries));
+    Ok(model)
+}
+
+/// Errors that are not known yet.
+const NO_METRICS: Metrics = Metrics { rmse: 0.0, mae: 0.0, count: 0 };
+
+/// The smallest and the largest.
+fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
 struct Prepared<'a> {
@@ -155,7 +206,7 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
 }
 
 fn start_factors(settings: &FitConfig, input: &FitInput<'_>) -> Result<Factors> {
-    let (train, rank, seed) = (input.train, settings.rank, settings.seed);
+    let (train, rank, seed) = (input.train, settings.rank.unwrap_or(1), settings.seed);
     match (input.start, settings.start) {
         (Some(given), _) => init::given_factors(given, train.shape(), rank),
         (None, Start::Spectral) => {
@@ -232,7 +283,7 @@ fn theory_constants(
     let constants = Constants::compute(&Circumstances {
         shape,
         observed: input.train.len(),
-        rank: settings.rank,
+        rank: settings.rank.unwrap_or(1),
         singular_values: (first, last),
         incoherence: spectrum.incoherence,
         largest_norm: ((shape.rows + shape.columns) as f64).sqrt() * reach,
@@ -321,10 +372,7 @@ fn finish(
     findings: Findings,
 ) -> FittedModel {
     let Outcome { state, kept, iterations, stop } = outcome;
-    let score_range = state
-        .scores
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let score_range = range(state.scores.iter().copied());
     let provenance = Provenance {
         config: settings.clone(),
         observed: input.train.len(),
@@ -335,12 +383,23 @@ fn finish(
         radius: problem.radius,
         bandwidth: state.link.learned().map(|link| link.space().kernel().bandwidth),
         score_range,
-        train: Metrics { rmse: 0.0, mae: 0.0, count: 0 },
+        train: NO_METRICS,
         validation: None,
+        chosen: None,
     };
     let Findings { constants, standing } = findings;
     let (factors, link) = (state.factors, state.link);
-    let mut model = FittedModel { factors, link, baseline, provenance, constants, standing };
+    let (offsets, fold_in) = (None, None);
+    let mut model = FittedModel {
+        factors,
+        link,
+        offsets,
+        fold_in,
+        baseline,
+        provenance,
+        constants,
+        standing,
+    };
     model.provenance.train = model.evaluate(input.train);
     model.provenance.validation = input.validation.map(|entries| model.evaluate(entries));
     model

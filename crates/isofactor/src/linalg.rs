@@ -54,6 +54,35 @@ pub(crate) fn symmetric_eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
     a.self_adjoint_eigenvalues(Side::Lower).map_err(|_| failed("eigenvalue decomposition").into())
 }
 
+/// Eigenvalues and eigenvectors (its columns) of a symmetric matrix.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let eigen = a.self_adjoint_eigen(Side::Lower).map_err(|_| failed("eigenvalue decomposition"))?;
+    let values = eigen.S().column_vector().iter().copied().collect();
+    Ok((values, eigen.U().to_owned()))
+}
+
+/// The inverse of a lower triangular matrix; none where a number on its diagonal is zero.
+pub(crate) fn lower_inverse(lower: MatRef<'_, f64>) -> Option<Mat<f64>> {
+    let n = lower.nrows();
+    let mut inverse = Mat::<f64>::zeros(n, n);
+    for j in 0..n {
+        for i in j..n {
+            let sum: f64 = (j..i).map(|k| lower[(i, k)] * inverse[(k, j)]).sum();
+            let unit = if i == j { 1.0 } else { 0.0 };
+            inverse[(i, j)] = (unit - sum) / lower[(i, i)];
+            if !inverse[(i, j)].is_finite() {
+                return None;
+            }
+        }
+    }
+    Some(inverse)
+}
+
+/// `a A`
+pub(crate) fn scaled(matrix: &Mat<f64>, a: f64) -> Mat<f64> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| a * matrix[(i, j)])
+}
+
 /// A slice as a matrix of one column.
 pub(crate) fn column(values: &[f64]) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice(values, values.len(), 1)

@@ -7,9 +7,10 @@ use crate::{
     config::FitConfig,
     diagnostics::Standing,
     factors::Factors,
+    linalg,
     link::Link,
     observations::{Observations, Shape},
-    solver::Stop,
+    solver::{FoldIn, NewUnit, Stop},
     theory::Constants,
 };
 
@@ -22,6 +23,45 @@ pub struct Metrics {
     pub mae: f64,
     /// Number of entries.
     pub count: usize,
+}
+
+/// A level and the effects of rows and columns, on the scale of the score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offsets {
+    /// `mu`
+    pub level: f64,
+    /// `b`: the effect of each row.
+    pub rows: Vec<f64>,
+    /// `c`: the effect of each column.
+    pub columns: Vec<f64>,
+    /// Smallest and largest training value, to which predictions are kept.
+    pub range: (f64, f64),
+}
+
+/// What was chosen for the user, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// Factors per row and column.
+    pub rank: usize,
+    /// The link, in words.
+    pub link: String,
+    /// How many times more precise the prior of the factors is than they look.
+    pub shrinkage: f64,
+    /// How many entries the trials were judged by; none where they were too few.
+    pub judged_by: usize,
+    /// What was tried.
+    pub trials: Vec<Trial>,
+}
+
+/// One thing that was tried on held-out training entries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What it was.
+    pub what: String,
+    /// Its root mean squared error there.
+    pub rmse: f64,
+    /// The sweep at which it was best.
+    pub sweeps: usize,
 }
 
 /// How a model came to be.
@@ -49,6 +89,9 @@ pub struct Provenance {
     pub train: Metrics,
     /// Errors on the validation entries.
     pub validation: Option<Metrics>,
+    /// What was chosen for the user.
+    #[serde(default)]
+    pub chosen: Option<Chosen>,
 }
 
 /// Factors and a link that predict entries.
@@ -58,7 +101,11 @@ pub struct FittedModel {
     pub factors: Factors,
     /// The link.
     pub link: Link,
-    /// What is predicted where factors are unknown.
+    /// Level and effects, where the model has them.
+    pub offsets: Option<Offsets>,
+    /// What new rows and columns are placed by, where the model has effects.
+    pub fold_in: Option<FoldIn>,
+    /// What is predicted where factors are unknown and there are no effects.
     pub baseline: Baseline,
     /// How it came to be.
     pub provenance: Provenance,
@@ -76,12 +123,75 @@ impl FittedModel {
 
     /// The prediction for a pair; `None` stands for a row or column that was never seen.
     pub fn predict(&self, row: Option<usize>, column: Option<usize>) -> f64 {
-        predict(&self.factors, &self.link, &self.baseline, row, column)
+        match &self.offsets {
+            None => predict(&self.factors, &self.link, &self.baseline, row, column),
+            Some(offsets) => offsets.kept(self.link.value(self.score(row, column))),
+        }
+    }
+
+    /// The score of a pair; what is not known of it counts as zero.
+    pub fn score(&self, row: Option<usize>, column: Option<usize>) -> f64 {
+        let product = match (row, column) {
+            (Some(row), Some(column)) => self.factors.score(row, column),
+            _ => 0.0,
+        };
+        let effects = self.offsets.as_ref().map_or(0.0, |offsets| {
+            let row = row.map_or(0.0, |row| offsets.rows[row]);
+            offsets.level + row + column.map_or(0.0, |column| offsets.columns[column])
+        });
+        effects + product
+    }
+
+    /// A row that the fit has not seen, from its entries (column, value); none for models without
+    /// effects.
+    pub fn new_row(&self, entries: &[(usize, f64)]) -> Option<NewUnit> {
+        let (offsets, fold_in) = (self.offsets.as_ref()?, self.fold_in.as_ref()?);
+        Some(fold_in.row(entries, &self.factors, offsets, &self.link))
+    }
+
+    /// A column that the fit has not seen, from its entries (row, value); none for models without
+    /// effects.
+    pub fn new_column(&self, entries: &[(usize, f64)]) -> Option<NewUnit> {
+        let (offsets, fold_in) = (self.offsets.as_ref()?, self.fold_in.as_ref()?);
+        Some(fold_in.column(entries, &self.factors, offsets, &self.link))
+    }
+
+    /// The prediction for a new row and a known column (or one never seen).
+    pub fn predict_new_row(&self, row: &NewUnit, column: Option<usize>) -> f64 {
+        let other = column.map(|column| (self.factors.column(column), column));
+        let effect = |offsets: &Offsets, column: usize| offsets.columns[column];
+        self.predict_new(row, other, effect)
+    }
+
+    /// The prediction for a known row (or one never seen) and a new column.
+    pub fn predict_new_column(&self, row: Option<usize>, column: &NewUnit) -> f64 {
+        let other = row.map(|row| (self.factors.row(row), row));
+        self.predict_new(column, other, |offsets, row| offsets.rows[row])
+    }
+
+    fn predict_new(
+        &self,
+        unit: &NewUnit,
+        other: Option<(&[f64], usize)>,
+        effect: impl Fn(&Offsets, usize) -> f64,
+    ) -> f64 {
+        let Some(offsets) = &self.offsets else { return self.baseline.mean };
+        let of_other = other.map_or(0.0, |(factors, index)| {
+            effect(offsets, index) + linalg::dot(&unit.factors, factors)
+        });
+        offsets.kept(self.link.value(offsets.level + unit.effect + of_other))
     }
 
     /// Errors on entries of the same shape.
     pub fn evaluate(&self, observations: &Observations) -> Metrics {
         metrics(observations, |row, column| self.predict(Some(row), Some(column)))
+    }
+}
+
+impl Offsets {
+    /// A prediction within the range of the training values.
+    fn kept(&self, value: f64) -> f64 {
+        value.clamp(self.range.0, self.range.1)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     linalg,
     link::{
         LearnedLink, Link, LinkSpace,
-        monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
+        monotone::{SlopeBounds, bounded_minimum},
         table::{GramMoments, LinearMoments},
     },
     passes::{Entries, Evaluated, ResidualMoments},
@@ -159,7 +159,10 @@ impl Objective {
         let right = space.weighted_sum(&sums);
         match bounds {
             None => linalg::solve_positive(normal.as_ref(), &right),
-            Some(bounds) => bounded_minimum(normal.as_ref(), &right, space, bounds),
+            Some(bounds) => {
+                let (rows, scale) = (space.slope_rows(), space.grid().spacing());
+                bounded_minimum(normal.as_ref(), &right, &rows, scale, bounds)
+            }
         }
     }
 }
@@ -176,33 +179,4 @@ fn add_balance(
     gradient.iter_mut().for_each(|g| *g *= scale);
     let size = imbalance.len().isqrt();
     linalg::add_product(gradient, signed_lambda, side.as_flattened(), imbalance, size);
-}
-
-/// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of
-/// `L^-1 r` under slope rows `L^-1 a_l`.
-fn bounded_minimum(
-    normal: linalg::MatRef<'_, f64>,
-    right: &[f64],
-    space: &LinkSpace,
-    bounds: SlopeBounds,
-) -> Result<Vec<f64>> {
-    let lower = linalg::cholesky(normal)?;
-    let solve = |b: &[f64]| -> Vec<f64> {
-        let mut x = b.to_vec();
-        for j in 0..x.len() {
-            x[j] /= lower[(j, j)];
-            let (done, rest) = x.split_at_mut(j + 1);
-            linalg::add_scaled(rest, -done[j], &lower.col_as_slice(j)[j + 1..]);
-        }
-        x
-    };
-    let rows: Vec<Vec<f64>> = space.slope_rows().into_iter().map(solve).collect();
-    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
-    let mut v = program.project(&solve(right), &mut ActiveBounds::default())?;
-    for j in (0..v.len()).rev() {
-        let (head, tail) = v.split_at_mut(j + 1);
-        head[j] = (head[j] - linalg::dot(&lower.col_as_slice(j)[j + 1..], tail)) / lower[(j, j)];
-    }
-    Ok(v)
 }

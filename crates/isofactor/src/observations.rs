@@ -219,6 +219,11 @@ impl Observations {
         Ok(())
     }
 
+    /// The column of each entry.
+    pub(crate) fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
     pub(crate) fn row_starts(&self) -> &[usize] {
         &self.row_starts
     }

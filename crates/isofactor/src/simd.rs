@@ -59,6 +59,12 @@ pub(crate) fn sub(a: Lanes, b: Lanes) -> Lanes {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
+/// `a / b`
+#[inline(always)]
+pub(crate) fn div(a: Lanes, b: Lanes) -> Lanes {
+    std::array::from_fn(|i| a[i] / b[i])
+}
+
 /// The sum of the four.
 #[inline(always)]
 pub(crate) fn sum(a: Lanes) -> f64 {

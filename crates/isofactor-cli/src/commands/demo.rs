@@ -93,7 +93,7 @@ impl Study {
     fn run(made: &MadePanel, seen: &Observations, truth: &Truth) -> Result<Self, Failure> {
         let (train, held) = hold_out(seen.clone(), 0.1, made.seed)?;
         let unseen = unseen(seen);
-        let config = FitConfig { rank: made.rank, seed: made.seed, ..FitConfig::default() };
+        let config = FitConfig { rank: Some(made.rank), seed: made.seed, ..FitConfig::bcd() };
         let mut progress = Progress::new(config.iterations);
         let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
         let learned = fit(&config, &input, &mut progress);
@@ -229,7 +229,7 @@ impl Linear {
         };
         let (train, held) = (centred(train)?, centred(held)?);
         let link = LinkChoice::Known(KnownLink::Identity);
-        let config = FitConfig { rank, link, ..config.clone() };
+        let config = FitConfig { rank: Some(rank), link, ..config.clone() };
         let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
         Ok(Self { model: fit(&config, &input, &mut isofactor::Unwatched)?, mean })
     }

@@ -64,7 +64,7 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
                 "saved iteration {} of {}; to go on, add --rank {} --start {}",
                 p.kept,
                 p.iterations,
-                p.config.rank,
+                labelled.model.factors.rank(),
                 path.display()
             ),
             None => "nothing was saved: add --out FILE".to_owned(),
@@ -77,15 +77,16 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
 /// The settings, before the data are known.
 fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
     let bcd = args.bcd.clone();
-    let link = if args.link == "learned" {
-        LinkChoice::Learned
-    } else {
-        LinkChoice::Known(known_link(&args.link)?)
+    let link = match args.link.as_str() {
+        "auto" => LinkChoice::Auto,
+        "learned" => LinkChoice::Learned,
+        other => LinkChoice::Known(known_link(other)?),
     };
     Ok(FitConfig {
-        rank: args.rank,
+        rank: args.rank.0,
         link,
         solver: args.solver,
+        shrinkage: args.shrinkage,
         loss: bcd.loss,
         kernel: bcd.kernel,
         bandwidth: bcd.bandwidth,
@@ -93,7 +94,7 @@ fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
         balance_penalty: bcd.balance_penalty,
         factor_step: bcd.factor_step,
         link_step: bcd.link_step,
-        iterations: bcd.iterations,
+        iterations: args.iterations,
         tolerance: bcd.tolerance,
         order: bcd.order,
         start: bcd.start.parse().unwrap_or(Start::Spectral),
@@ -101,7 +102,7 @@ fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
         start_link: bcd.start_link,
         project_factors: bcd.project_factors,
         monotone: bcd.monotone,
-        effects: bcd.effects,
+        effects: args.effects,
         keep: args.keep,
         seed: args.seed,
     })
@@ -201,7 +202,7 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
         let LabelledModel { model, rows, columns } = read_model(path)?;
         let link = match model.link {
             Link::Learned(link) => Some(link),
-            Link::Known(_) => None,
+            Link::Known(_) | Link::Tabulated(_) => None,
         };
         (FactorFile { rows, columns, factors: model.factors, link: None }, link)
     };

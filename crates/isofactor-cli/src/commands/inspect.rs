@@ -60,6 +60,10 @@ fn as_json(model: &FittedModel) -> serde_json::Value {
     let Shape { rows, columns } = model.shape();
     let link = match &model.link {
         Link::Known(link) => json!({ "kind": link.to_string() }),
+        Link::Tabulated(link) => {
+            let (low, spacing) = link.grid();
+            json!({ "kind": "learned", "low": low, "spacing": spacing, "nodes": link.values().len() })
+        }
         Link::Learned(link) => json!({
             "kind": "learned",
             "kernel": link.space().kernel().family,

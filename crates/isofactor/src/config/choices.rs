@@ -5,6 +5,8 @@ use crate::words::choices;
 choices! {
     /// Which algorithm fits the model.
     pub enum SolverKind("solver") {
+        /// Variational sweeps that set their own penalties; see `solver::fast`.
+        Fast = "fast",
         /// The paper's projected block coordinate descent (Algorithm 1).
         Bcd = "bcd",
     }
@@ -48,8 +50,23 @@ choices! {
 choices! {
     /// Effects of rows and columns beside the factors.
     pub enum Effects("effects") {
+        /// With the fast solver, not with Algorithm 1.
+        Auto = "auto",
+        /// A level, and an effect of every row and column.
+        On = "on",
         /// None: the score is the product of the factors alone.
         Off = "off",
+    }
+}
+
+impl Effects {
+    /// Whether there are effects with a solver.
+    pub fn are_on(self, solver: SolverKind) -> bool {
+        match self {
+            Effects::Auto => solver == SolverKind::Fast,
+            Effects::On => true,
+            Effects::Off => false,
+        }
     }
 }
 choices! {

@@ -2,16 +2,17 @@
 //!
 //! | setting | default | range |
 //! | --- | --- | --- |
-//! | `rank` | 5 | 1 to the smaller side of the matrix |
-//! | `link` | `learned` | a known link's name, or a table of knots |
-//! | `solver` | `bcd` | |
+//! | `rank` | auto | 1 to the smaller side of the matrix; auto is 12 with `fast` (what is not needed empties itself) and 5 with `bcd` |
+//! | `link` | `auto` | `learned`, a known link's name, or a table of knots; `auto` is learned with `bcd`, and with `fast` where held-out entries say so |
+//! | `solver` | `fast` | `bcd` |
+//! | `shrinkage` | `auto` | above 0; how many times more precise the prior of the factors is than they look (`fast`) |
 //! | `loss` | `sum` | `sum`, `mean` |
 //! | `kernel` | `gaussian` | see [`KernelFamily`] |
 //! | `bandwidth` | `auto` | above 0; `auto` is a sixth of the half-width of the link's first domain |
 //! | `link-penalty` | 1e-3 | above 0 (alpha) |
 //! | `balance-penalty` | 0.5 | 0 or above (lambda) |
 //! | `factor-step`, `link-step` | `backtracking` | above 0, `theory` (zeta, eta) |
-//! | `iterations` | 500 | 0 or above |
+//! | `iterations` | 500 | 0 or above; `fast` makes 40 sweeps at most, 100 with a link |
 //! | `tolerance` | 1e-7 | 0 or above; used with `backtracking` only |
 //! | `order` | `factors-first` | `link-first` |
 //! | `start` | `spectral` | `random` |
@@ -19,7 +20,7 @@
 //! | `start-link` | `zero` | `identity` |
 //! | `project-factors` | `off` | `auto`, or a radius above 0 (beta) |
 //! | `monotone` | `auto` | `off`, or `LOW,HIGH` with 0 <= LOW < HIGH (xi, Xi); HIGH may be `inf`; `auto` is `0,inf` with backtracking, else `off` |
-//! | `effects` | `off` | |
+//! | `effects` | `auto` | `on`, `off`; `auto` is on with `fast` and off with `bcd`, which has none |
 //! | `keep` | `best` | `last`: which iterate to return when there are validation entries |
 //! | `seed` | 0 | |
 
@@ -27,7 +28,7 @@ mod choices;
 mod settings;
 
 pub use choices::{Effects, Keep, LossScale, Order, SolverKind, Start, StartLink};
-pub use settings::{Bandwidth, LinkChoice, Monotone, ProjectFactors, StepRule};
+pub use settings::{Bandwidth, LinkChoice, Monotone, ProjectFactors, Shrinkage, StepRule};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +42,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FitConfig {
-    /// Factors per row and column (`r`).
-    pub rank: usize,
+    /// Factors per row and column (`r`); none leaves it to the solver.
+    pub rank: Option<usize>,
     /// Learned or known.
     pub link: LinkChoice,
     /// The algorithm.
     pub solver: SolverKind,
+    /// How strongly factors are drawn to their prior.
+    pub shrinkage: Shrinkage,
     /// Sum or mean of squares.
     pub loss: LossScale,
     /// Shape of the kernel of a learned link.
@@ -88,9 +91,10 @@ pub struct FitConfig {
 impl Default for FitConfig {
     fn default() -> Self {
         Self {
-            rank: 5,
-            link: LinkChoice::Learned,
-            solver: SolverKind::Bcd,
+            rank: None,
+            link: LinkChoice::Auto,
+            solver: SolverKind::Fast,
+            shrinkage: Shrinkage::Auto,
             loss: LossScale::Sum,
             kernel: KernelFamily::Gaussian,
             bandwidth: Bandwidth::Auto,
@@ -106,7 +110,7 @@ impl Default for FitConfig {
             start_link: StartLink::Zero,
             project_factors: ProjectFactors::Off,
             monotone: Monotone::Auto,
-            effects: Effects::Off,
+            effects: Effects::Auto,
             keep: Keep::Best,
             seed: 0,
         }
@@ -124,7 +128,26 @@ impl CheckedConfig {
     }
 }
 
+/// The rank of Algorithm 1 where none is given.
+const BCD_RANK: usize = 5;
+
 impl FitConfig {
+    /// Algorithm 1 with its defaults.
+    pub fn bcd() -> Self {
+        let (rank, link) = (Some(BCD_RANK), LinkChoice::Learned);
+        Self { rank, link, solver: SolverKind::Bcd, ..Self::default() }
+    }
+
+    /// The settings with what `auto` means for Algorithm 1 filled in, for a shape.
+    pub(crate) fn resolved_for_bcd(mut self, shape: Shape) -> Self {
+        let most = shape.rows.min(shape.columns);
+        self.rank.get_or_insert(BCD_RANK.min(most));
+        if self.link == LinkChoice::Auto {
+            self.link = LinkChoice::Learned;
+        }
+        self
+    }
+
     /// The bounds on the link's slope that the settings come to.
     pub fn slope_bounds(&self) -> Option<SlopeBounds> {
         let searching = [self.factor_step, self.link_step] == [StepRule::Backtracking; 2];
@@ -138,7 +161,7 @@ impl FitConfig {
     /// Checks every setting.
     pub fn check(self, shape: Shape) -> Result<CheckedConfig> {
         let Shape { rows, columns } = shape;
-        let rank = self.rank;
+        let rank = self.rank.unwrap_or(1);
         if rank == 0 {
             return Err(ConfigError::NotPositive { field: "rank", got: 0.0 }.into());
         }
@@ -153,6 +176,9 @@ impl FitConfig {
                 positive(field, step)?;
             }
         }
+        if let Shrinkage::Fixed(factor) = self.shrinkage {
+            positive("shrinkage", factor)?;
+        }
         if let Bandwidth::Fixed(bandwidth) = self.bandwidth {
             positive("bandwidth", bandwidth)?;
         }
@@ -164,8 +190,21 @@ impl FitConfig {
         {
             return Err(ConfigError::SlopeBounds { low, high }.into());
         }
+        self.check_solver()?;
         self.check_theory()?;
         Ok(CheckedConfig(self))
+    }
+
+    /// What one solver has and the other has not.
+    fn check_solver(&self) -> Result<()> {
+        let (first, second) = match self.solver {
+            SolverKind::Bcd if self.effects == Effects::On => ("effects", "the solver 'fast'"),
+            SolverKind::Fast if self.project_factors != ProjectFactors::Off => {
+                ("project-factors", "the solver 'bcd'")
+            }
+            _ => return Ok(()),
+        };
+        Err(ConfigError::Needs { first, second }.into())
     }
 
     /// The steps of theorem 1 are computed from the slope bounds.
@@ -210,22 +249,22 @@ mod tests {
     #[test]
     fn settings_outside_their_range_are_refused_by_name() {
         let refused = |change: fn(&mut FitConfig)| {
-            let mut config = FitConfig::default();
+            let mut config = FitConfig::bcd();
             change(&mut config);
             match config.check(SHAPE) {
                 Err(Error::Config(error)) => error.to_string(),
                 other => panic!("{other:?}"),
             }
         };
-        assert!(refused(|c| c.rank = 9).contains("at most 8"));
-        assert!(refused(|c| c.rank = 0).contains("rank"));
+        assert!(refused(|c| c.rank = Some(9)).contains("at most 8"));
+        assert!(refused(|c| c.rank = Some(0)).contains("rank"));
         assert!(refused(|c| c.link_penalty = 0.0).contains("link-penalty must be positive, got 0"));
         assert!(refused(|c| c.bandwidth = Bandwidth::Fixed(-1.0)).contains("bandwidth"));
         assert!(refused(|c| c.factor_step = StepRule::Fixed(f64::NAN)).contains("factor-step"));
         assert!(refused(|c| c.project_factors = ProjectFactors::Radius(0.0)).contains("project"));
         assert!(refused(|c| c.factor_step = StepRule::Theory).contains("monotone"));
         let crossed = Monotone::Within(SlopeBounds { low: 2.0, high: 1.0 });
-        let mut config = FitConfig { monotone: crossed, ..FitConfig::default() };
+        let mut config = FitConfig { monotone: crossed, ..FitConfig::bcd() };
         assert!(config.clone().check(SHAPE).is_err());
         config.monotone = "0.1,2".parse().unwrap();
         assert!(config.check(SHAPE).is_ok());

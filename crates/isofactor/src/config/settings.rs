@@ -199,6 +199,37 @@ impl FromStr for Bandwidth {
     }
 }
 
+/// How much more precise the prior of the factors is than they look (fast solver).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub enum Shrinkage {
+    /// Whichever of a few is best on held-out entries.
+    Auto,
+    /// This factor.
+    Fixed(f64),
+}
+written!(Shrinkage);
+
+impl fmt::Display for Shrinkage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shrinkage::Auto => f.write_str("auto"),
+            Shrinkage::Fixed(factor) => write!(f, "{factor}"),
+        }
+    }
+}
+
+impl FromStr for Shrinkage {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "auto" => Ok(Shrinkage::Auto),
+            _ => number("shrinkage", text, "auto or a number").map(Shrinkage::Fixed),
+        }
+    }
+}
+
 /// A link as a configuration file may write it.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -211,7 +242,9 @@ enum WrittenLink {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenLink", into = "WrittenLink")]
 pub enum LinkChoice {
-    /// Learned in the space of the kernel.
+    /// Learned where that is worth it (fast solver); always with Algorithm 1.
+    Auto,
+    /// Learned.
     Learned,
     /// Given.
     Known(KnownLink),
@@ -220,6 +253,7 @@ pub enum LinkChoice {
 impl fmt::Display for LinkChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            LinkChoice::Auto => f.write_str("auto"),
             LinkChoice::Learned => f.write_str("learned"),
             LinkChoice::Known(link) => link.fmt(f),
         }
@@ -251,6 +285,7 @@ impl FromStr for LinkChoice {
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         match text {
+            "auto" => Ok(LinkChoice::Auto),
             "learned" => Ok(LinkChoice::Learned),
             _ => text.parse().map(LinkChoice::Known),
         }

@@ -85,7 +85,7 @@ impl<'a> Tracker<'a> {
     /// All quantities of an iterate, if its link is learned.
     pub fn standing(&mut self, problem: &Problem<'_>, state: &State) -> Result<Option<Standing>> {
         match &state.link {
-            Link::Known(_) => Ok(None),
+            Link::Known(_) | Link::Tabulated(_) => Ok(None),
             Link::Learned(link) => {
                 let mut standing = self.quantities(problem, state, link)?;
                 standing.residual_bound = self.residual_bound(problem, state, link)?;

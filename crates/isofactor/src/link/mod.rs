@@ -7,6 +7,7 @@ pub mod known;
 pub mod learned;
 pub mod monotone;
 pub mod space;
+mod tabulated;
 pub(crate) mod table;
 
 pub use kernel::{Kernel, KernelFamily};
@@ -14,6 +15,7 @@ pub use known::{Knots, KnownLink};
 pub use learned::LearnedLink;
 pub use monotone::SlopeBounds;
 pub use space::LinkSpace;
+pub use tabulated::Tabulated;
 
 /// A link, learned or known.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub enum Link {
     Known(KnownLink),
     /// In the space of a kernel.
     Learned(LearnedLink),
+    /// Learned as a table, by the default solver.
+    Tabulated(Tabulated),
 }
 
 impl Link {
@@ -31,6 +35,7 @@ impl Link {
         match self {
             Link::Known(link) => link.value_and_slope(x),
             Link::Learned(link) => link.value_and_slope(x),
+            Link::Tabulated(link) => link.value_and_slope(x),
         }
     }
 
@@ -39,11 +44,16 @@ impl Link {
         self.value_and_slope(x).0
     }
 
-    /// The learned link, if it is one.
+    /// The learned link, if it is one in the space of a kernel.
     pub fn learned(&self) -> Option<&LearnedLink> {
         match self {
-            Link::Known(_) => None,
             Link::Learned(link) => Some(link),
+            _ => None,
         }
+    }
+
+    /// Whether it came from the data.
+    pub fn is_learned(&self) -> bool {
+        !matches!(self, Link::Known(_))
     }
 }

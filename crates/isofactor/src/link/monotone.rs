@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{NumericalError, Result},
-    linalg::{add_scaled, dot},
+    linalg::{self, add_scaled, dot},
 };
 
 /// Bounds on the slope of a link (`xi` and `Xi` in the paper).
@@ -276,6 +276,36 @@ impl Search {
         }
         x
     }
+}
+
+/// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of
+/// `L^-1 r` under slope rows `L^-1 a_l`; rows are scaled as in [`SlopeProgram`].
+pub(crate) fn bounded_minimum(
+    normal: linalg::MatRef<'_, f64>,
+    right: &[f64],
+    rows: &[&[f64]],
+    scale: f64,
+    bounds: SlopeBounds,
+) -> Result<Vec<f64>> {
+    let lower = linalg::cholesky(normal)?;
+    let solve = |b: &[f64]| -> Vec<f64> {
+        let mut x = b.to_vec();
+        for j in 0..x.len() {
+            x[j] /= lower[(j, j)];
+            let (done, rest) = x.split_at_mut(j + 1);
+            add_scaled(rest, -done[j], &lower.col_as_slice(j)[j + 1..]);
+        }
+        x
+    };
+    let rows: Vec<Vec<f64>> = rows.iter().map(|row| solve(row)).collect();
+    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+    let program = SlopeProgram { rows: &rows, scale, bounds };
+    let mut v = program.project(&solve(right), &mut ActiveBounds::default())?;
+    for j in (0..v.len()).rev() {
+        let (head, tail) = v.split_at_mut(j + 1);
+        head[j] = (head[j] - dot(&lower.col_as_slice(j)[j + 1..], tail)) / lower[(j, j)];
+    }
+    Ok(v)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{
     link::{
-        KnownLink,
+        Link,
         fine::{FineMoments, FineTable},
     },
     simd::{self, Kernel, LANES, Lanes, ZERO},
@@ -24,7 +24,7 @@ impl Curve for Straight {
     }
 }
 
-impl Curve for KnownLink {
+impl Curve for Link {
     #[inline(always)]
     fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
         let (mut values, mut slopes) = (ZERO, ZERO);

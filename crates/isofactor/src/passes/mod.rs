@@ -205,8 +205,8 @@ impl<'a> Entries<'a> {
                     Link::Known(KnownLink::Identity) => {
                         self.pull_rows(blocks, factors, &Straight, room, out)
                     }
-                    Link::Known(link) => self.pull_rows(blocks, factors, link, room, out),
                     Link::Learned(link) => self.pull_rows(blocks, factors, link.fine(), room, out),
+                    link => self.pull_rows(blocks, factors, link, room, out),
                 };
                 self.pull_columns(factors, room, pull.held_columns_mut());
                 evaluated.pull = Some(pull);
@@ -214,8 +214,8 @@ impl<'a> Entries<'a> {
             }
             // A known link has no step of its own.
             (_, Link::Known(KnownLink::Identity)) => self.squares_pass(blocks, factors, &Straight),
-            (_, Link::Known(link)) => self.squares_pass(blocks, factors, link),
             (_, Link::Learned(link)) => self.squares_pass(blocks, factors, link.fine()),
+            (_, link) => self.squares_pass(blocks, factors, link),
         };
         evaluated.squares = squares;
         largest
@@ -612,7 +612,7 @@ fn in_order(found: Vec<Found>) -> Found {
 }
 
 /// Cuts a slice at increasing ends, the last of which is its length.
-fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> {
+pub(crate) fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> {
     let mut rest = slice;
     let mut start = 0;
     ends.iter()
@@ -626,7 +626,7 @@ fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> 
 }
 
 /// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
-fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
+pub(crate) fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
     let groups = starts.len() - 1;
     let mut blocks = Vec::new();
     let mut first = 0;

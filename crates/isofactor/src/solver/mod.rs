@@ -1,8 +1,10 @@
 //! Algorithms that fit the model, a file each.
 
 mod bcd;
+pub(crate) mod fast;
 
 pub use bcd::{Outcome, Run, Watch, run};
+pub use fast::{FoldIn, NewUnit, SidePrior};
 
 use serde::{Deserialize, Serialize};
 

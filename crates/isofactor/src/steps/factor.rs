@@ -93,7 +93,7 @@ impl Problem<'_> {
 /// What follows a step of the factors: a step of the link, if it is learned, else `known`.
 fn after_factors(link: &Link, known: Need) -> Need {
     match link {
-        Link::Known(_) => known,
         Link::Learned(_) => Need::Moments,
+        _ => known,
     }
 }

@@ -1,0 +1,229 @@
+//! What is believed of all rows and columns, and the sweep that improves it.
+//!
+//! Mean-field variational inference of the model `z = mu + b_i + c_t + u_i . v_t + noise` with
+//! normal priors whose precisions are learned: alternating least squares in which every small
+//! system also knows how uncertain the other side is, and which sets its own penalties.
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
+
+use super::{
+    panel::{Panel, spread},
+    priors::{Presence, update_precisions},
+    rotate::rotate,
+    units::{Responses, Units, triangle},
+};
+
+/// Effects are found in so many sweeps before there are factors.
+const EFFECT_SWEEPS: usize = 3;
+/// Factors are rotated at every third sweep: at every one, too many are given up.
+const ROTATION: usize = 3;
+/// The noise is at least this share of what it was: it never vanishes in one sweep.
+const LEAST_NOISE: f64 = 1e-8;
+/// A precision that leaves a coordinate at its prior.
+const FIXED: f64 = 1e200;
+
+/// How beliefs are formed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Prior {
+    /// Factors per row and column (`r`).
+    pub rank: usize,
+    /// `kappa`: how many times more precise the prior of the factors is than they look.
+    pub shrinkage: f64,
+    /// Whether there are effects of rows and columns and a level.
+    pub effects: bool,
+    pub seed: u64,
+}
+
+/// Rows, columns, noise.
+#[derive(Debug, Clone)]
+pub(super) struct Belief {
+    pub prior: Prior,
+    /// `mu`
+    pub level: f64,
+    /// `tau`
+    pub noise_precision: f64,
+    pub rows: Units,
+    pub columns: Units,
+    pub row_presence: Presence,
+    pub column_presence: Presence,
+}
+
+/// Responses and weights of the entries, by number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub z: &'a [f64],
+    pub w: Option<&'a [f64]>,
+}
+
+impl Belief {
+    /// Effects from the entries, factors at random: those of a column depend on the seed and on
+    /// its signature.
+    pub fn new(panel: &Panel<'_>, target: Target<'_>, prior: Prior) -> Self {
+        let (p, shape) = (prior.rank + 1, panel.observations.shape());
+        let (mean, deviation) = spread(target.z);
+        let mut belief = Self {
+            prior,
+            level: if prior.effects { mean } else { 0.0 },
+            noise_precision: deviation.powi(-2),
+            rows: Units::new(shape.rows, 1),
+            columns: Units::new(shape.columns, 1),
+            row_presence: Presence::new(0, &Units::new(0, p)),
+            column_presence: Presence::new(0, &Units::new(0, p)),
+        };
+        if prior.effects {
+            belief.find_effects(panel, target);
+        }
+        belief.add_factors(panel);
+        belief
+    }
+
+    fn find_effects(&mut self, panel: &Panel<'_>, target: Target<'_>) {
+        let start = 4.0 * self.noise_precision;
+        self.rows.precision[0] = start;
+        self.columns.precision[0] = start;
+        for _ in 0..EFFECT_SWEEPS {
+            self.rows.update(&self.columns, panel.rows(), self.responses(target));
+            let squares = self.columns.update(&self.rows, panel.columns(), self.responses(target));
+            self.set_noise(squares, target.z.len());
+            update_precisions(&mut self.rows, None, 1.0);
+            update_precisions(&mut self.columns, None, 1.0);
+        }
+    }
+
+    /// Widens units that have an effect only.
+    fn add_factors(&mut self, panel: &Panel<'_>) {
+        let Prior { rank, effects, seed, .. } = self.prior;
+        let scale = (self.noise_precision * rank as f64).powf(-0.25);
+        let precision = 4.0 * (self.noise_precision * rank as f64).sqrt();
+        for units in [&mut self.rows, &mut self.columns] {
+            let mut wide = Units::new(units.len(), rank + 1);
+            for unit in 0..units.len() {
+                wide.mean[unit * (rank + 1) + rank] = units.mean[unit];
+                wide.covariance[(unit + 1) * triangle(rank + 1) - 1] = units.covariance[unit];
+            }
+            wide.precision.fill(precision);
+            wide.precision[rank] = if effects { units.precision[0] } else { FIXED };
+            *units = wide;
+        }
+        for (column, z) in self.columns.mean.chunks_mut(rank + 1).enumerate() {
+            let signature = panel.signatures.columns[column];
+            let mut random = Pcg64::seed_from_u64(signature ^ seed.wrapping_mul(0x9e37_79b9));
+            for z in &mut z[..rank] {
+                let normal: f64 = StandardNormal.sample(&mut random);
+                *z = scale * normal;
+            }
+        }
+        self.row_presence = Presence::new(self.columns.len(), &self.rows);
+        self.column_presence = Presence::new(self.rows.len(), &self.columns);
+    }
+
+    pub fn responses<'a>(&self, target: Target<'a>) -> Responses<'a> {
+        let (level, noise_precision) = (self.level, self.noise_precision);
+        Responses { z: target.z, w: target.w, level, noise_precision }
+    }
+
+    /// One sweep: rows, columns, their priors, the noise.
+    pub fn sweep(&mut self, panel: &Panel<'_>, target: Target<'_>, number: usize) {
+        self.update_rows(panel, target);
+        self.update_row_prior(panel, number);
+        let squares = self.update_columns(panel, target);
+        self.update_column_prior(panel, number);
+        self.set_noise(squares, target.z.len());
+        self.rotate(number);
+    }
+
+    pub fn update_rows(&mut self, panel: &Panel<'_>, target: Target<'_>) {
+        let responses = self.responses(target);
+        self.rows.update(&self.columns, panel.rows(), responses);
+    }
+
+    pub fn update_columns(&mut self, panel: &Panel<'_>, target: Target<'_>) -> f64 {
+        let responses = self.responses(target);
+        self.columns.update(&self.rows, panel.columns(), responses)
+    }
+
+    pub fn update_row_prior(&mut self, panel: &Panel<'_>, number: usize) {
+        let (units, presence) = (&mut self.rows, &mut self.row_presence);
+        let lists = (panel.rows(), panel.columns());
+        update_prior(units, presence, lists, &panel.column_order, self.prior, number);
+    }
+
+    pub fn update_column_prior(&mut self, panel: &Panel<'_>, number: usize) {
+        let (units, presence) = (&mut self.columns, &mut self.column_presence);
+        let lists = (panel.columns(), panel.rows());
+        update_prior(units, presence, lists, &panel.row_order, self.prior, number);
+    }
+
+    /// `tau <- M / sum_k w_k E (z_k - x_k)^2`, from that sum times `tau`.
+    pub fn set_noise(&mut self, squares: f64, count: usize) {
+        let count = count as f64;
+        self.noise_precision *= count / squares.max(LEAST_NOISE * count);
+    }
+
+    /// Rotates the factors, at some sweeps.
+    pub fn rotate(&mut self, number: usize) {
+        if number >= 2 && number.is_multiple_of(ROTATION) {
+            let rows = (&mut self.rows, &mut self.row_presence);
+            let columns = (&mut self.columns, &mut self.column_presence);
+            rotate(rows, columns, self.prior.shrinkage);
+        }
+    }
+
+    /// `x = mu + b_i + c_t + u_i . v_t`, at the means.
+    #[inline]
+    pub fn score(&self, row: usize, column: usize) -> f64 {
+        let (a, b) = (self.rows.of(row), self.columns.of(column));
+        let rank = self.prior.rank;
+        let product: f64 = a[..rank].iter().zip(&b[..rank]).map(|(u, v)| u * v).sum();
+        self.level + a[rank] + b[rank] + product
+    }
+
+    /// The variance of a score.
+    pub fn score_variance(&self, row: usize, column: usize) -> f64 {
+        let rank = self.prior.rank;
+        let (u, v) = (self.rows.of(row), self.columns.of(column));
+        let (s, t) = (self.rows.covariance_of(row), self.columns.covariance_of(column));
+        let last = triangle(rank);
+        let mut variance = s[last + rank] + t[last + rank];
+        for a in 0..rank {
+            variance += 2.0 * (s[last + a] * v[a] + t[last + a] * u[a]);
+            for b in 0..rank {
+                let place = triangle(a.max(b)) + a.min(b);
+                variance += s[place] * (v[a] * v[b] + t[place]) + t[place] * u[a] * u[b];
+            }
+        }
+        variance.max(0.0)
+    }
+
+    /// Nothing but level and effects, or nothing but the level.
+    pub fn without_factors(mut self, effects: bool) -> Self {
+        let rank = self.prior.rank;
+        for units in [&mut self.rows, &mut self.columns] {
+            for z in units.mean.chunks_mut(rank + 1) {
+                z[..if effects { rank } else { rank + 1 }].fill(0.0);
+            }
+        }
+        self
+    }
+}
+
+/// The prior of a side after its update; the first sweep is too early to judge by.
+fn update_prior(
+    units: &mut Units,
+    presence: &mut Presence,
+    lists: (super::units::Lists<'_>, super::units::Lists<'_>),
+    order: &[u32],
+    prior: Prior,
+    number: usize,
+) {
+    if number == 0 {
+        return;
+    }
+    let spread = presence.update(units, lists.0, lists.1, order);
+    update_precisions(units, Some(&spread), prior.shrinkage);
+    if !prior.effects {
+        units.precision[prior.rank] = FIXED;
+    }
+}

@@ -1,0 +1,259 @@
+//! The default solver: variational sweeps that set their own penalties, an exact monotone link
+//! step, every choice made on held-out entries.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `panel` | the entries by row and by column, order-free signatures |
+//! | `units` | the posterior of rows or columns given the other side |
+//! | `priors` | what the prior of a side learns: precisions, the meaning of presence |
+//! | `rotate` | the rotation where priors are likeliest |
+//! | `belief` | all of that in sweeps |
+//! | `curve` | the increasing link for given, uncertain scores |
+//! | `linked` | Gauss-Newton sweeps through a link |
+//! | `choose` | sweeps, shrinkage, link or none |
+//! | `fold` | new rows and columns from a few entries |
+//!
+//! Why this and not something else (root mean squared error on held-out tenths of MovieLens-small,
+//! rank 12): ridge least squares with effects 0.846; the same with posterior covariances (the
+//! prior's precisions learned) 0.8415; with the meaning of presence 0.814. Posterior diagonals
+//! instead of full covariances lose 0.003; noise of its own for each row gains on MovieLens and
+//! loses more on Jester; the mean of three seeds gains 0.002 for three times the time.
+
+mod belief;
+mod choose;
+mod curve;
+mod fold;
+mod linked;
+mod panel;
+mod priors;
+mod rotate;
+mod units;
+
+use std::time::Instant;
+
+use belief::{Belief, Prior, Target};
+use choose::{Kind, MOST_LINKED_SWEEPS, MOST_SWEEPS, Plan, choose, patience, range};
+use linked::Linked;
+use panel::Panel;
+
+pub use fold::{FoldIn, NewUnit, SidePrior};
+
+use super::Stop;
+use crate::{
+    config::{FitConfig, Keep},
+    error::{NumericalError, Result},
+    factors::Factors,
+    link::{KnownLink, Link},
+    model::{Chosen, Offsets},
+    monitor::{Flow, Monitor, TraceRow},
+    objective::ObjectiveValue,
+    observations::{Observations, Shape},
+};
+
+/// What the solver found.
+#[derive(Debug)]
+pub(crate) struct FastFit {
+    pub factors: Factors,
+    pub offsets: Offsets,
+    pub link: Link,
+    pub fold_in: FoldIn,
+    pub chosen: Chosen,
+    pub iterations: usize,
+    pub kept: usize,
+    pub stop: Stop,
+}
+
+/// A state of the fit, with or without a link.
+#[derive(Debug, Clone)]
+enum State {
+    Straight(Belief),
+    Linked(Box<Linked>),
+}
+
+impl State {
+    fn begin(panel: &Panel<'_>, plan: &Plan) -> Option<Self> {
+        let target = Target { z: panel.observations.values(), w: None };
+        let straight = |prior: Prior| Belief::new(panel, target, prior);
+        Some(match &plan.kind {
+            Kind::Level => State::Straight(straight(plan.prior).without_factors(false)),
+            Kind::Effects => State::Straight(straight(plan.prior).without_factors(true)),
+            Kind::Factors => State::Straight(straight(plan.prior)),
+            Kind::Linked { given, before } => {
+                let linked = Linked::new(panel, plan.prior, given.clone(), *before)?;
+                State::Linked(Box::new(linked))
+            }
+        })
+    }
+
+    /// One sweep; false when numbers fail.
+    fn sweep(&mut self, panel: &Panel<'_>, number: usize) -> bool {
+        match self {
+            State::Straight(belief) => {
+                let target = Target { z: panel.observations.values(), w: None };
+                belief.sweep(panel, target, number);
+                true
+            }
+            State::Linked(linked) => linked.sweep(panel).is_some(),
+        }
+    }
+
+    fn belief(&self) -> &Belief {
+        match self {
+            State::Straight(belief) => belief,
+            State::Linked(linked) => &linked.belief,
+        }
+    }
+
+    fn predict(&self, row: usize, column: usize) -> f64 {
+        match self {
+            State::Straight(belief) => belief.score(row, column),
+            State::Linked(linked) => linked.predict(row, column),
+        }
+    }
+
+    /// `sum_k (y_k - prediction_k)^2`, predictions kept to the range of the training values.
+    fn squares(&self, observations: &Observations, (low, high): (f64, f64)) -> f64 {
+        let error = |e: crate::Entry| e.value - self.predict(e.row, e.column).clamp(low, high);
+        observations.iter().map(|entry| error(entry).powi(2)).sum()
+    }
+
+    fn is_finite(&self) -> bool {
+        let Belief { rows, columns, noise_precision, .. } = self.belief();
+        noise_precision.is_finite()
+            && rows.mean.iter().chain(&columns.mean).all(|number| number.is_finite())
+    }
+}
+
+/// Fits the model.
+pub(crate) fn run(
+    settings: &FitConfig,
+    train: &Observations,
+    validation: Option<&Observations>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FastFit> {
+    let began = Instant::now();
+    let panel = Panel::new(train);
+    let plan = choose(settings, &panel)?;
+    let state = State::begin(&panel, &plan).ok_or(NumericalError::BadStart)?;
+    let range = range(train);
+    let mut run =
+        Run { panel: &panel, plan: &plan, train, validation, range, monitor, began };
+    let (state, iterations, kept, stop) = run.sweeps(settings, state)?;
+    Ok(finish(&panel, plan, state, range, iterations, kept, stop))
+}
+
+struct Run<'a> {
+    panel: &'a Panel<'a>,
+    plan: &'a Plan,
+    train: &'a Observations,
+    validation: Option<&'a Observations>,
+    range: (f64, f64),
+    monitor: &'a mut (dyn Monitor + Send),
+    began: Instant,
+}
+
+impl Run<'_> {
+    /// Sweeps until there is nothing to gain: on the validation entries if there are any, else as
+    /// often as was best on the entries held back for choosing.
+    fn sweeps(
+        &mut self,
+        settings: &FitConfig,
+        mut state: State,
+    ) -> Result<(State, usize, usize, Stop)> {
+        let most = match self.plan.kind {
+            Kind::Level | Kind::Effects => 0,
+            Kind::Factors => MOST_SWEEPS,
+            Kind::Linked { .. } => MOST_LINKED_SWEEPS,
+        };
+        let most = most.min(settings.iterations);
+        let watched = self.validation.is_some() && settings.keep == Keep::Best;
+        let mut patience = patience(&self.plan.kind, self.train.len());
+        let mut best = None;
+        let mut sweep = 0;
+        let mut flow = self.see(0, &state).1;
+        let stop = loop {
+            if flow == Flow::Cancel {
+                break Stop::Cancelled;
+            }
+            if !watched && sweep == self.plan.sweeps.min(most) || most == 0 {
+                break Stop::Converged;
+            }
+            if sweep == most {
+                break Stop::IterationLimit;
+            }
+            let before = state.clone();
+            if !state.sweep(self.panel, sweep) || !state.is_finite() {
+                state = before;
+                break Stop::Converged;
+            }
+            drop(before);
+            sweep += 1;
+            let error;
+            (error, flow) = self.see(sweep, &state);
+            if let Some(error) = error.filter(|_| watched) {
+                let spent = patience.spent(sweep, error);
+                if patience.at == sweep {
+                    best = Some((sweep, state.clone()));
+                }
+                if spent {
+                    break Stop::Converged;
+                }
+            }
+        };
+        let (kept, state) = best.unwrap_or((sweep, state));
+        if !state.is_finite() {
+            return Err(NumericalError::BadStart.into());
+        }
+        Ok((state, sweep, kept, stop))
+    }
+
+    /// Tells the monitor; returns the validation error.
+    fn see(&mut self, iteration: usize, state: &State) -> (Option<f64>, Flow) {
+        let squares = state.squares(self.train, self.range);
+        let value = ObjectiveValue { data: squares, ..ObjectiveValue::default() };
+        let mut row = TraceRow::new(iteration, value);
+        row.train_rmse = (squares / self.train.len() as f64).sqrt();
+        row.validation_rmse = self
+            .validation
+            .map(|entries| (state.squares(entries, self.range) / entries.len() as f64).sqrt());
+        row.seconds = self.began.elapsed().as_secs_f64();
+        (row.validation_rmse, self.monitor.iteration(&row))
+    }
+}
+
+fn finish(
+    panel: &Panel<'_>,
+    plan: Plan,
+    state: State,
+    range: (f64, f64),
+    iterations: usize,
+    kept: usize,
+    stop: Stop,
+) -> FastFit {
+    let link = match &state {
+        State::Straight(_) => Link::Known(KnownLink::Identity),
+        State::Linked(linked) => match &plan.kind {
+            Kind::Linked { given: Some(link), .. } => Link::Known(link.clone()),
+            _ => Link::Tabulated(linked.link.clone()),
+        },
+    };
+    let belief = state.belief();
+    let Shape { rows, columns } = panel.observations.shape();
+    let rank = belief.prior.rank;
+    let mut factors = Factors::zeros(Shape { rows, columns }, rank);
+    for (row, z) in factors.each_row_mut().enumerate() {
+        z.copy_from_slice(&belief.rows.of(row)[..rank]);
+    }
+    for (column, z) in factors.each_column_mut().enumerate() {
+        z.copy_from_slice(&belief.columns.of(column)[..rank]);
+    }
+    let effects = |units: &units::Units| (0..units.len()).map(|i| units.of(i)[rank]).collect();
+    let offsets = Offsets {
+        level: belief.level,
+        rows: effects(&belief.rows),
+        columns: effects(&belief.columns),
+        range,
+    };
+    let fold_in = FoldIn::new(belief);
+    FastFit { factors, offsets, link, fold_in, chosen: plan.chosen, iterations, kept, stop }
+}

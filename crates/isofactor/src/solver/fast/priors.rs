@@ -1,0 +1,174 @@
+//! The prior of each side, learned with the rest.
+//!
+//! The coordinates of a unit are normal around `pi_i = n_i^(-1/2) sum_t W_t`, the sum over the
+//! `n_i` other units it has entries with: which entries were observed says something about a row
+//! before their values are seen (who watches what). Each `W_t` is normal around zero with
+//! precisions `beta`, and all precisions are set to what makes the present state most likely.
+
+use rayon::prelude::*;
+
+use super::units::{Lists, Units, triangle};
+
+/// What the presence of each unit of the other side says about a unit's coordinates.
+#[derive(Debug, Clone)]
+pub(super) struct Presence {
+    /// `W`, `p` numbers a unit of the other side.
+    pub weights: Vec<f64>,
+    /// The variance of each.
+    pub variances: Vec<f64>,
+    /// `beta`
+    pub precision: Vec<f64>,
+}
+
+impl Presence {
+    /// Nothing, with precisions a small share of the units' own.
+    pub fn new(others: usize, units: &Units) -> Self {
+        const SHARE: f64 = 0.02;
+        let zeros = vec![0.0; others * units.p];
+        let precision = units.precision.iter().map(|alpha| SHARE * alpha).collect();
+        Self { weights: zeros.clone(), variances: zeros, precision }
+    }
+
+    /// One pass over the weights, each set to its best given the others, in the order given;
+    /// returns for each coordinate the variance that the uncertain weights add to the units.
+    ///
+    /// With `x_i = n_i^(-1/2)`, `X_t = sum_i x_i^2` and `e_i = m_i - pi_i`,
+    ///
+    /// ```text
+    /// W_t <- alpha (sum_i x_i e_i + X_t W_t) / (alpha X_t + beta)
+    /// ```
+    pub fn update(
+        &mut self,
+        units: &mut Units,
+        lists: Lists<'_>,
+        other_lists: Lists<'_>,
+        order: &[u32],
+    ) -> Vec<f64> {
+        let (p, count) = (units.p, units.len());
+        let share: Vec<f64> = (0..count)
+            .map(|unit| match lists.count(unit) {
+                0 => 0.0,
+                n => (n as f64).sqrt().recip(),
+            })
+            .collect();
+        // Coordinates do not see each other, so each is a task of its own.
+        let results: Vec<Coordinate> = (0..p)
+            .into_par_iter()
+            .map(|a| {
+                let mut coordinate = Coordinate {
+                    gaps: (0..count).map(|i| units.mean[i * p + a] - units.prior[i * p + a]).collect(),
+                    weights: self.weights.iter().skip(a).step_by(p).copied().collect(),
+                    variances: self.variances.iter().skip(a).step_by(p).copied().collect(),
+                    spread: 0.0,
+                };
+                coordinate.pass(units.precision[a], self.precision[a], &share, other_lists, order);
+                coordinate
+            })
+            .collect();
+        for (a, coordinate) in results.iter().enumerate() {
+            for (i, gap) in coordinate.gaps.iter().enumerate() {
+                units.prior[i * p + a] = units.mean[i * p + a] - gap;
+            }
+            let squares: f64 =
+                coordinate.weights.iter().zip(&coordinate.variances).map(|(w, v)| w * w + v).sum();
+            for (t, (w, v)) in coordinate.weights.iter().zip(&coordinate.variances).enumerate() {
+                (self.weights[t * p + a], self.variances[t * p + a]) = (*w, *v);
+            }
+            // A weak prior on the precision keeps it finite when all weights vanish.
+            let others = coordinate.weights.len() as f64;
+            self.precision[a] = (others + 2.0) / (squares + 2e-3 / units.precision[a]);
+        }
+        results.into_iter().map(|coordinate| coordinate.spread).collect()
+    }
+}
+
+/// One coordinate of all units and weights.
+struct Coordinate {
+    gaps: Vec<f64>,
+    weights: Vec<f64>,
+    variances: Vec<f64>,
+    spread: f64,
+}
+
+impl Coordinate {
+    fn pass(
+        &mut self,
+        alpha: f64,
+        beta: f64,
+        share: &[f64],
+        other_lists: Lists<'_>,
+        order: &[u32],
+    ) {
+        for &t in order {
+            let t = t as usize;
+            let units = other_lists.others(t);
+            let (mut pull, mut weight) = (0.0, 0.0);
+            for &i in units {
+                let x = share[i as usize];
+                pull += x * self.gaps[i as usize];
+                weight += x * x;
+            }
+            let precision = alpha * weight + beta;
+            let new = alpha * (pull + weight * self.weights[t]) / precision;
+            let change = new - self.weights[t];
+            for &i in units {
+                self.gaps[i as usize] -= share[i as usize] * change;
+            }
+            (self.weights[t], self.variances[t]) = (new, precision.recip());
+            self.spread += weight / precision;
+        }
+    }
+}
+
+/// `alpha_a = kappa n / (sum_i E (m_ia - pi_ia)^2 + spread_a)`; the effect, the last coordinate,
+/// without `kappa`.
+pub(super) fn update_precisions(units: &mut Units, spread: Option<&[f64]>, kappa: f64) {
+    let (p, count) = (units.p, units.len());
+    for a in 0..p {
+        let mut squares = spread.map_or(0.0, |spread| spread[a]);
+        for unit in 0..count {
+            let gap = units.mean[unit * p + a] - units.prior[unit * p + a];
+            squares += gap * gap + units.covariance[unit * triangle(p) + triangle(a) + a];
+        }
+        let kappa = if a + 1 < p { kappa } else { 1.0 };
+        units.precision[a] = kappa * count as f64 / squares.max(f64::MIN_POSITIVE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A weight updated alone is the posterior mean of its own normal equation, and the priors
+    /// of its units move with it.
+    #[test]
+    fn weights_explain_what_units_with_the_same_entries_share() {
+        let mut units = Units::new(3, 1);
+        units.mean = vec![1.0, 1.2, -0.5];
+        units.precision = vec![2.0];
+        let (starts, others) = ([0usize, 1, 2, 3], [0u32, 0, 1]);
+        let lists = Lists { starts: &starts, others: &others, numbers: None };
+        let (other_starts, rows) = ([0usize, 2, 3], [0u32, 1, 2]);
+        let other_lists = Lists { starts: &other_starts, others: &rows, numbers: None };
+        let mut presence = Presence::new(2, &units);
+        presence.precision = vec![0.5];
+        presence.update(&mut units, lists, other_lists, &[0, 1]);
+        let first = 2.0 * (1.0 + 1.2) / (2.0 * 2.0 + 0.5);
+        let second = 2.0 * -0.5 / (2.0 + 0.5);
+        assert!((presence.weights[0] - first).abs() < 1e-14);
+        assert!((presence.weights[1] - second).abs() < 1e-14);
+        let expected = [first, first, second];
+        assert!(units.prior.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14));
+    }
+
+    #[test]
+    fn precisions_match_the_spread_around_the_prior() {
+        let mut units = Units::new(2, 2);
+        units.mean = vec![1.0, 3.0, -1.0, 3.0];
+        units.prior = vec![0.0, 2.0, 0.0, 2.0];
+        units.covariance = vec![0.5, 0.0, 0.25, 0.5, 0.0, 0.25];
+        update_precisions(&mut units, None, 1.4);
+        assert!((units.precision[0] - 1.4 * 2.0 / 3.0).abs() < 1e-14);
+        assert!((units.precision[1] - 2.0 / 2.5).abs() < 1e-14);
+    }
+}

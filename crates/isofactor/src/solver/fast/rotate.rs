@@ -1,0 +1,168 @@
+//! The rotation that scores cannot tell, put where priors are best.
+//!
+//! Scores do not change when rows are multiplied by `R` and columns by its inverse transposed,
+//! but the priors do: the likeliest is where both sides have the same diagonal second moments.
+//! Going there at once saves the sweeps that would drift there, and empties the coordinates that
+//! are not needed.
+
+use rayon::prelude::*;
+
+use super::{
+    priors::Presence,
+    units::{Units, triangle},
+};
+use crate::linalg::{self, Mat};
+
+/// `mean_i E (u_i - pi_i)(u_i - pi_i)'` over the factors.
+fn second_moments(units: &Units) -> Mat<f64> {
+    let (p, r) = (units.p, units.p - 1);
+    let mut moments = Mat::<f64>::zeros(r, r);
+    for unit in 0..units.len() {
+        let (mean, covariance) = (units.of(unit), units.covariance_of(unit));
+        let prior = &units.prior[unit * p..(unit + 1) * p];
+        for a in 0..r {
+            for b in 0..=a {
+                moments[(a, b)] +=
+                    (mean[a] - prior[a]) * (mean[b] - prior[b]) + covariance[triangle(a) + b];
+            }
+        }
+    }
+    let count = units.len() as f64;
+    for a in 0..r {
+        for b in 0..=a {
+            moments[(a, b)] /= count;
+            moments[(b, a)] = moments[(a, b)];
+        }
+    }
+    moments
+}
+
+/// Rotates both sides: with `A = LL'` and `B` the second moments of rows and columns and
+/// `L'BL = Q diag(lambda) Q'`, rows are multiplied by `R = lambda^(1/4) Q' L^-1` and columns by
+/// its inverse transposed, and both sides' precisions are `kappa / sqrt(lambda)`. Does nothing
+/// where the moments are singular.
+pub(super) fn rotate(
+    rows: (&mut Units, &mut Presence),
+    columns: (&mut Units, &mut Presence),
+    kappa: f64,
+) {
+    let r = rows.0.p - 1;
+    if r < 2 {
+        return;
+    }
+    let (mut a, b) = (second_moments(rows.0), second_moments(columns.0));
+    let trace: f64 = (0..r).map(|i| a[(i, i)]).sum();
+    (0..r).for_each(|i| a[(i, i)] += 1e-10 * trace);
+    let Ok(lower) = linalg::cholesky(a.as_ref()) else { return };
+    let Ok((values, q)) = linalg::symmetric_eigen((lower.transpose() * &b * &lower).as_ref()) else {
+        return;
+    };
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    if !(largest > 0.0 && largest.is_finite()) {
+        return;
+    }
+    let roots: Vec<f64> = values.iter().map(|v| v.max(1e-30 * largest).sqrt()).collect();
+    // Columns of L Q lambda^(-1/4) are the rows of the inverse transposed.
+    let turned = &lower * &q;
+    let back = Mat::from_fn(r, r, |i, j| turned[(j, i)] / roots[i].sqrt());
+    let Some(inverse) = linalg::lower_inverse(lower.as_ref()) else { return };
+    let forth = q.transpose() * &inverse;
+    let forth = Mat::from_fn(r, r, |i, j| forth[(i, j)] * roots[i].sqrt());
+    turn(rows.0, rows.1, &forth);
+    turn(columns.0, columns.1, &back);
+    for units in [rows.0, columns.0] {
+        for (alpha, root) in units.precision.iter_mut().zip(&roots) {
+            *alpha = kappa / root;
+        }
+    }
+}
+
+/// Multiplies the factors of a side by `t`; effects stay.
+fn turn(units: &mut Units, presence: &mut Presence, t: &Mat<f64>) {
+    let p = units.p;
+    let r = p - 1;
+    let vector = |x: &mut [f64]| {
+        let turned: Vec<f64> = (0..r).map(|a| (0..r).map(|b| t[(a, b)] * x[b]).sum()).collect();
+        x[..r].copy_from_slice(&turned);
+    };
+    units.mean.par_chunks_mut(p).with_min_len(256).for_each(vector);
+    units.prior.par_chunks_mut(p).with_min_len(256).for_each(vector);
+    presence.weights.par_chunks_mut(p).with_min_len(256).for_each(vector);
+    units.covariance.par_chunks_mut(triangle(p)).with_min_len(64).for_each(|covariance| {
+        let at = |a: usize, b: usize| triangle(a.max(b)) + a.min(b);
+        // T S, with the effect's row as it is
+        let mut half = vec![0.0; p * p];
+        for a in 0..p {
+            for b in 0..p {
+                half[a * p + b] = if a < r {
+                    (0..r).map(|c| t[(a, c)] * covariance[at(c, b)]).sum()
+                } else {
+                    covariance[at(r, b)]
+                };
+            }
+        }
+        for a in 0..p {
+            for b in 0..=a {
+                covariance[at(a, b)] = if b < r {
+                    (0..r).map(|c| half[a * p + c] * t[(b, c)]).sum()
+                } else {
+                    half[a * p + r]
+                };
+            }
+        }
+    });
+    // Variances and prior variances are kept one by one; what they share is let go.
+    let spread = |x: &mut [f64]| {
+        let turned: Vec<f64> =
+            (0..r).map(|a| (0..r).map(|b| t[(a, b)].powi(2) * x[b]).sum()).collect();
+        x[..r].copy_from_slice(&turned);
+    };
+    presence.variances.par_chunks_mut(p).with_min_len(256).for_each(spread);
+    let mut variances: Vec<f64> = presence.precision.iter().map(|beta| beta.recip()).collect();
+    spread(&mut variances);
+    presence.precision = variances.into_iter().map(f64::recip).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(i: usize) -> f64 {
+        ((i as f64 + 0.3) * 2.9).sin()
+    }
+
+    fn side(count: usize, offset: usize) -> (Units, Presence) {
+        let mut units = Units::new(count, 4);
+        (0..units.mean.len()).for_each(|i| units.mean[i] = number(i + offset));
+        for unit in 0..count {
+            for a in 0..4 {
+                units.covariance[unit * triangle(4) + triangle(a) + a] = 0.1 + 0.05 * a as f64;
+            }
+        }
+        let presence = Presence::new(count, &units);
+        (units, presence)
+    }
+
+    #[test]
+    fn scores_stay_and_second_moments_become_equal_and_diagonal() {
+        let (mut u, mut row_presence) = side(9, 0);
+        let (mut v, mut column_presence) = side(7, 50);
+        let score = |u: &Units, v: &Units, i: usize, t: usize| -> f64 {
+            (0..3).map(|a| u.of(i)[a] * v.of(t)[a]).sum()
+        };
+        let before: Vec<f64> =
+            (0..9).flat_map(|i| (0..7).map(move |t| (i, t))).map(|(i, t)| score(&u, &v, i, t)).collect();
+        rotate((&mut u, &mut row_presence), (&mut v, &mut column_presence), 1.0);
+        let after: Vec<f64> =
+            (0..9).flat_map(|i| (0..7).map(move |t| (i, t))).map(|(i, t)| score(&u, &v, i, t)).collect();
+        assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-10));
+        let (a, b) = (second_moments(&u), second_moments(&v));
+        for i in 0..3 {
+            for j in 0..3 {
+                let expected = if i == j { u.precision[i].recip() } else { 0.0 };
+                assert!((a[(i, j)] - expected).abs() < 1e-6, "{i} {j}");
+                assert!((b[(i, j)] - expected).abs() < 1e-6, "{i} {j}");
+            }
+        }
+    }
+}
