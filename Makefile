@@ -36,7 +36,7 @@ bench: program
 bench-passes:
 	$(CARGO) bench --locked --package isofactor-lab --bench passes
 
-# docs/cost.md is made from this; the largest size needs 9 GiB.
+# docs/cost.md is made from this; it takes ten minutes and 8 GiB.
 SIZES ?= 1e5,1e6,4e6,1.6e7,6.4e7,1e8
 ROUNDS ?= 5
 bench-cost:

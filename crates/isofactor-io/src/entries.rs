@@ -387,7 +387,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..400), wide in any::<bool>()
         ) {
             let format = TableFormat { wide, ..TableFormat::default() };
-            if let Ok((entries.iter().collect(), rows, columns)) = read(&bytes, &format) {
+            if let Ok((entries, rows, columns)) = read(&bytes, &format) {
                 for entry in entries {
                     prop_assert!(entry.value.is_finite());
                     prop_assert!(entry.row < rows.len() && entry.column < columns.len());

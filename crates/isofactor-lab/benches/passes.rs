@@ -1,5 +1,8 @@
 //! The inner passes, each on its own: `cargo bench --bench passes`.
 
+// A benchmark is for those who change the code: it stops where it cannot go on.
+#![allow(clippy::expect_used)]
+
 mod setup;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

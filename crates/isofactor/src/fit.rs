@@ -13,7 +13,7 @@ use crate::{
     factors::Factors,
     init, linalg,
     link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds},
-    model::{FittedModel, Metrics, Provenance, metrics, predict},
+    model::{FittedModel, Metrics, Offsets, Provenance, metrics, predict},
     monitor::{Flow, Monitor, TraceRow},
     objective::Objective,
     observations::Observations,
@@ -32,7 +32,9 @@ pub struct FitInput<'a> {
     pub validation: Option<&'a Observations>,
     /// Factors to begin from, instead of the start of the settings.
     pub start: Option<&'a Factors>,
-    /// A link to begin from, instead of the start link of the settings.
+    /// Level and effects to begin from, beside the factors (fast solver).
+    pub start_offsets: Option<&'a Offsets>,
+    /// A link to begin from, instead of the start link of the settings (Algorithm 1).
     pub start_link: Option<&'a LearnedLink>,
     /// The truth, for made data.
     pub truth: Option<&'a Truth>,
@@ -43,7 +45,15 @@ pub struct FitInput<'a> {
 impl<'a> FitInput<'a> {
     /// Training entries alone, on all cores.
     pub fn new(train: &'a Observations) -> Self {
-        Self { train, validation: None, start: None, start_link: None, truth: None, threads: 0 }
+        Self {
+            train,
+            validation: None,
+            start: None,
+            start_offsets: None,
+            start_link: None,
+            truth: None,
+            threads: 0,
+        }
     }
 }
 
@@ -109,7 +119,7 @@ fn fit_fast(
     input: &FitInput<'_>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
-    let found = solver::fast::run(settings, input.train, input.validation, monitor)?;
+    let found = solver::fast::run(settings, input, monitor)?;
     let FastFit { factors, offsets, link, fold_in, chosen, iterations, kept, stop } = found;
     let resolved = match &link {
         Link::Known(link) => LinkChoice::Known(link.clone()),
@@ -390,16 +400,8 @@ fn finish(
     let Findings { constants, standing } = findings;
     let (factors, link) = (state.factors, state.link);
     let (offsets, fold_in) = (None, None);
-    let mut model = FittedModel {
-        factors,
-        link,
-        offsets,
-        fold_in,
-        baseline,
-        provenance,
-        constants,
-        standing,
-    };
+    let mut model =
+        FittedModel { factors, link, offsets, fold_in, baseline, provenance, constants, standing };
     model.provenance.train = model.evaluate(input.train);
     model.provenance.validation = input.validation.map(|entries| model.evaluate(entries));
     model

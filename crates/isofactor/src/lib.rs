@@ -12,7 +12,7 @@
 //! let seen = Observations::complete(shape, |i, t| {
 //!     ((i as f64 - 9.5) * (t as f64 - 7.0) / 20.0).tanh()
 //! })?;
-//! let config = FitConfig { rank: 1, iterations: 50, ..FitConfig::default() };
+//! let config = FitConfig { rank: Some(1), iterations: 50, ..FitConfig::bcd() };
 //! let model = fit(&config, &FitInput::new(&seen), &mut Unwatched)?;
 //! assert!(model.provenance.train.rmse < 0.01);
 //! let prediction = model.predict(Some(3), Some(4));

@@ -56,7 +56,8 @@ pub(crate) fn symmetric_eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
 
 /// Eigenvalues and eigenvectors (its columns) of a symmetric matrix.
 pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
-    let eigen = a.self_adjoint_eigen(Side::Lower).map_err(|_| failed("eigenvalue decomposition"))?;
+    let eigen =
+        a.self_adjoint_eigen(Side::Lower).map_err(|_| failed("eigenvalue decomposition"))?;
     let values = eigen.S().column_vector().iter().copied().collect();
     Ok((values, eigen.U().to_owned()))
 }

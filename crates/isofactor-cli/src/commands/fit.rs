@@ -7,9 +7,10 @@ use std::{
 
 use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
-    config::{Bandwidth, LinkChoice, Start},
+    config::{Bandwidth, LinkChoice, Shrinkage, SolverKind, Start},
     fit,
     link::LearnedLink,
+    model::Offsets,
     select::hold_out,
 };
 use isofactor_io::{
@@ -40,11 +41,22 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         let kernel = link.space().kernel();
         (config.kernel, config.bandwidth) = (kernel.family, Bandwidth::Fixed(kernel.bandwidth));
     }
+    if config.solver == SolverKind::Fast
+        && let Some((link, shrinkage)) = start.as_ref().and_then(|start| start.choices.clone())
+    {
+        if config.link == LinkChoice::Auto {
+            config.link = link;
+        }
+        if config.shrinkage == Shrinkage::Auto {
+            config.shrinkage = Shrinkage::Fixed(shrinkage);
+        }
+    }
     let truth = args.truth.as_deref().map(|path| truth(path, &data)).transpose()?;
     let input = FitInput {
         train: &data.train,
         validation: data.validation.as_ref(),
         start: start.as_ref().map(|s| &s.factors),
+        start_offsets: start.as_ref().and_then(|s| s.offsets.as_ref()),
         start_link: start.as_ref().and_then(|s| s.link.as_ref()),
         truth: truth.as_ref(),
         threads: args.threads,
@@ -182,7 +194,11 @@ impl Data {
 /// Where a fit begins when a file says so.
 struct GivenStart {
     factors: Factors,
+    /// Level and effects, where it is a model that has them.
+    offsets: Option<Offsets>,
     link: Option<LearnedLink>,
+    /// What that model chose, so that it need not be chosen again.
+    choices: Option<(LinkChoice, f64)>,
 }
 
 fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
@@ -196,17 +212,29 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
             "--start '{text}' is neither spectral nor random, and there is no such file"
         )));
     }
-    let (file, link) = if is_table(path) {
-        (read_factors(&Source::new(path))?, None)
-    } else {
-        let LabelledModel { model, rows, columns } = read_model(path)?;
-        let link = match model.link {
-            Link::Learned(link) => Some(link),
-            Link::Known(_) | Link::Tabulated(_) => None,
-        };
-        (FactorFile { rows, columns, factors: model.factors, link: None }, link)
+    if is_table(path) {
+        let factors = arranged(path, &read_factors(&Source::new(path))?, data)?;
+        return Ok(Some(GivenStart { factors, offsets: None, link: None, choices: None }));
+    }
+    let LabelledModel { model, rows, columns } = read_model(path)?;
+    let provenance = &model.provenance;
+    let choices = provenance.chosen.as_ref().map(|c| (provenance.config.link.clone(), c.shrinkage));
+    let offsets = model.offsets.map(|offsets| Offsets {
+        rows: reordered(&data.rows, &rows, &offsets.rows),
+        columns: reordered(&data.columns, &columns, &offsets.columns),
+        ..offsets
+    });
+    let link = match model.link {
+        Link::Learned(link) => Some(link),
+        Link::Known(_) | Link::Tabulated(_) => None,
     };
-    Ok(Some(GivenStart { factors: arranged(path, &file, data)?, link }))
+    let file = FactorFile { rows, columns, factors: model.factors, link: None };
+    Ok(Some(GivenStart { factors: arranged(path, &file, data)?, offsets, link, choices }))
+}
+
+/// Effects in the order of the data; zero for units that the model does not know.
+fn reordered(wanted: &Labels, known: &Labels, effects: &[f64]) -> Vec<f64> {
+    wanted.names().iter().map(|name| known.find(name).map_or(0.0, |i| effects[i])).collect()
 }
 
 /// The factors of a file in the order of the data.

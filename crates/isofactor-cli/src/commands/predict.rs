@@ -1,8 +1,12 @@
 //! `isofactor predict`: pairs in, predictions out.
 
-use std::io;
+use std::{collections::HashMap, io, path::Path};
 
-use isofactor_io::{Source, TableFormat, Target, read_model, read_pairs, write_predictions};
+use isofactor::solver::NewUnit;
+use isofactor_io::{
+    LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_model, read_pairs,
+    write_predictions,
+};
 
 use crate::{
     args::PredictArgs,
@@ -11,10 +15,64 @@ use crate::{
     text::{say, thousands},
 };
 
+/// Rows and columns that the model has not seen, placed by entries of their own.
+#[derive(Default)]
+struct NewUnits {
+    rows: HashMap<String, NewUnit>,
+    columns: HashMap<String, NewUnit>,
+}
+
+impl NewUnits {
+    fn read(path: &Path, format: &TableFormat, known: &LabelledModel) -> Result<Self, Failure> {
+        if known.model.fold_in.is_none() {
+            let sentence = "--with needs a model of --solver fast: others have no effects to place \
+                            new rows and columns by";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        let (mut rows, mut columns) = (Labels::default(), Labels::default());
+        let entries = read_entries(&Source::new(path), format, &mut rows, &mut columns)?;
+        let mut of_rows: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
+        let mut of_columns: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
+        let mut passed_over = 0;
+        for entry in entries.iter() {
+            let (row, column) = (&rows.names()[entry.row], &columns.names()[entry.column]);
+            match (known.rows.find(row), known.columns.find(column)) {
+                (None, Some(column)) => {
+                    of_rows.entry(row.clone()).or_default().push((column, entry.value));
+                }
+                (Some(row), None) => {
+                    of_columns.entry(column.clone()).or_default().push((row, entry.value));
+                }
+                _ => passed_over += 1,
+            }
+        }
+        if passed_over > 0 {
+            say(&format!(
+                "{}: {} entries passed over: of their row and column the model must know just one",
+                path.display(),
+                thousands(passed_over)
+            ));
+        }
+        let place = |of: HashMap<String, Vec<(usize, f64)>>,
+                     unit: &dyn Fn(&[(usize, f64)]) -> Option<NewUnit>| {
+            let placed = of.into_iter().filter_map(|(name, entries)| Some((name, unit(&entries)?)));
+            placed.collect()
+        };
+        Ok(Self {
+            rows: place(of_rows, &|entries| known.model.new_row(entries)),
+            columns: place(of_columns, &|entries| known.model.new_column(entries)),
+        })
+    }
+}
+
 /// Predicts every pair; names the model does not know get what is known about the other one.
 pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     paths::check(
-        &[("the model", Some(&args.model)), ("the pairs", Some(&args.pairs))],
+        &[
+            ("the model", Some(&args.model)),
+            ("the pairs", Some(&args.pairs)),
+            ("the file of --with", args.with.as_ref()),
+        ],
         &[("--out", args.out.as_ref())],
     )?;
     let target = args.out.as_deref().map(Target::new).transpose()?;
@@ -25,13 +83,24 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
         ..TableFormat::default()
     };
     let pairs = read_pairs(&Source::new(&args.pairs), &format)?;
+    let new = match &args.with {
+        Some(path) => NewUnits::read(path, &format, &known)?,
+        None => NewUnits::default(),
+    };
     let mut unknown = 0;
     let predictions: Vec<f64> = pairs
         .iter()
         .map(|(row, column)| {
+            let (new_row, new_column) = (new.rows.get(row), new.columns.get(column));
             let (row, column) = (known.rows.find(row), known.columns.find(column));
-            unknown += usize::from(row.is_none() || column.is_none());
-            known.model.predict(row, column)
+            unknown += usize::from(
+                (row.is_none() && new_row.is_none()) || (column.is_none() && new_column.is_none()),
+            );
+            match (new_row, new_column) {
+                (Some(new_row), _) => known.model.predict_new_row(new_row, column),
+                (None, Some(new_column)) => known.model.predict_new_column(row, new_column),
+                (None, None) => known.model.predict(row, column),
+            }
         })
         .collect();
     let named = pairs.iter().zip(&predictions).map(|((r, c), &p)| (r.as_str(), c.as_str(), p));

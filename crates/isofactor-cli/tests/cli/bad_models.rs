@@ -41,11 +41,11 @@ fn a_model_with_more_behind_it_is_refused() {
 fn a_model_of_another_format_names_both_formats() {
     let folder = Folder::with_model();
     let mut bytes = folder.bytes(MODEL);
-    let mark = br#"\"format\":1"#;
+    let mark = br#"\"format\":2"#;
     let place = bytes.windows(mark.len()).position(|w| w == mark).unwrap();
     bytes[place + mark.len() - 1] = b'7';
     folder.write("later.isofactor", bytes);
-    all_refuse(&folder, "later.isofactor", &["format 7", "reads format 1", "fit it again"]);
+    all_refuse(&folder, "later.isofactor", &["format 7", "reads format 2", "fit it again"]);
 }
 
 #[test]

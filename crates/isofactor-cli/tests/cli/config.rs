@@ -50,6 +50,7 @@ fn a_key_in_the_file_is_an_option_on_the_command_line() {
     folder.write("settings.toml", text + "monotone = [0.1, 2]\neffects = 'off'\n");
     let mut args: Vec<String> = OPTIONS.map(|(key, value)| format!("--{key}={value}")).to_vec();
     args.push("--monotone=0.1,2".to_owned());
+    args.push("--effects=off".to_owned());
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let from_line = fitted(&folder, &args);
     assert!(fitted(&folder, &["--config", "settings.toml"]) == from_line);

@@ -49,6 +49,7 @@ fn json_is_one_object_with_the_documented_keys_and_types() {
         "train",
         "validation",
         "model",
+        "chosen",
     ];
     assert_eq!(keys(&outcome.stdout), documented);
     let json = outcome.json();

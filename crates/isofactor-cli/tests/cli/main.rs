@@ -9,6 +9,7 @@ mod bad_settings;
 mod config;
 mod demo;
 mod determinism;
+mod fast;
 mod fit;
 mod generate;
 mod help;

@@ -60,10 +60,19 @@ impl Folder {
         entries.map(|entry| (name(&entry), fs::read(entry.path()).unwrap_or_default())).collect()
     }
 
-    /// The program with these arguments, about to run here.
+    /// The program with these arguments, about to run here. A fit that names no solver is made by
+    /// Algorithm 1, which most of these tests are about; `auto` names the default one.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isofactor"));
-        command.current_dir(self.0.path()).args(args).stdin(Stdio::null());
+        command.current_dir(self.0.path()).stdin(Stdio::null());
+        let named = args.iter().position(|arg| *arg == "--solver");
+        match (args.first(), named) {
+            (Some(&"fit"), None) => command.args(["fit", "--solver", "bcd"]).args(&args[1..]),
+            (_, Some(at)) if args.get(at + 1) == Some(&"auto") => {
+                command.args(&args[..at]).args(&args[at + 2..])
+            }
+            _ => command.args(args),
+        };
         command
     }
 

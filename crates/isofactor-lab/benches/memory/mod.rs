@@ -17,11 +17,10 @@ use crate::setup::uneven;
 
 /// How a fit is asked for; steps so short that nothing but the cost matters.
 const STEPS: &str = "--solver bcd --rank 10 --factor-step 1e-9 --link-step 1e-9 --iterations 3";
-const FITS: [(&str, &str); 3] = [
-    ("identity link", "--start random --link identity"),
-    ("learned link", "--start random"),
-    ("learned link, spectral start", "--start spectral"),
-];
+/// Not the spectral start: these entries are noise, whose singular values lie so close together
+/// that finding them was not done after five minutes.
+const FITS: [(&str, &str); 2] =
+    [("identity link", "--start random --link identity"), ("learned link", "--start random")];
 
 /// Writes about `count` entries to a file in `folder`, fits them in several ways, and removes what
 /// was written.

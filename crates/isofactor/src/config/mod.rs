@@ -197,14 +197,45 @@ impl FitConfig {
 
     /// What one solver has and the other has not.
     fn check_solver(&self) -> Result<()> {
-        let (first, second) = match self.solver {
-            SolverKind::Bcd if self.effects == Effects::On => ("effects", "the solver 'fast'"),
-            SolverKind::Fast if self.project_factors != ProjectFactors::Off => {
-                ("project-factors", "the solver 'bcd'")
-            }
-            _ => return Ok(()),
+        let (of_one, second) = match self.solver {
+            SolverKind::Fast => (self.of_bcd(), "the solver 'bcd'"),
+            SolverKind::Bcd => (self.of_fast(), "the solver 'fast'"),
         };
-        Err(ConfigError::Needs { first, second }.into())
+        match of_one {
+            Some(first) => Err(ConfigError::Needs { first, second }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// A setting of Algorithm 1 alone that is not at its default.
+    fn of_bcd(&self) -> Option<&'static str> {
+        let plain = Self::default();
+        let changed = [
+            ("loss", self.loss != plain.loss),
+            ("kernel", self.kernel != plain.kernel),
+            ("bandwidth", self.bandwidth != plain.bandwidth),
+            ("link-penalty", self.link_penalty != plain.link_penalty),
+            ("balance-penalty", self.balance_penalty != plain.balance_penalty),
+            ("factor-step", self.factor_step != plain.factor_step),
+            ("link-step", self.link_step != plain.link_step),
+            ("tolerance", self.tolerance != plain.tolerance),
+            ("order", self.order != plain.order),
+            ("start random", self.start != plain.start),
+            ("start-rescale", self.start_rescale != plain.start_rescale),
+            ("start-link", self.start_link != plain.start_link),
+            ("project-factors", self.project_factors != plain.project_factors),
+            ("monotone", self.monotone != plain.monotone),
+        ];
+        changed.iter().find(|(_, changed)| *changed).map(|(name, _)| *name)
+    }
+
+    /// A setting of the fast solver alone that is not at its default.
+    fn of_fast(&self) -> Option<&'static str> {
+        let changed = [
+            ("effects", self.effects == Effects::On),
+            ("shrinkage", self.shrinkage != Shrinkage::Auto),
+        ];
+        changed.iter().find(|(_, changed)| *changed).map(|(name, _)| *name)
     }
 
     /// The steps of theorem 1 are computed from the slope bounds.

@@ -7,8 +7,8 @@ pub mod known;
 pub mod learned;
 pub mod monotone;
 pub mod space;
-mod tabulated;
 pub(crate) mod table;
+mod tabulated;
 
 pub use kernel::{Kernel, KernelFamily};
 pub use known::{Knots, KnownLink};

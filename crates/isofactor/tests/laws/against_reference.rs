@@ -26,7 +26,7 @@ impl Monitor for Rows {
 /// The same run in the words of the core.
 fn config(setting: &Setting, family: &str) -> FitConfig {
     FitConfig {
-        rank: 2,
+        rank: Some(2),
         link: match setting.link {
             reference::Link::Learned => LinkChoice::Learned,
             reference::Link::Identity => "identity".parse().unwrap(),
@@ -57,7 +57,7 @@ fn config(setting: &Setting, family: &str) -> FitConfig {
             Projection::Auto => ProjectFactors::Auto,
             Projection::Radius(radius) => ProjectFactors::Radius(radius),
         },
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     }
 }
 

@@ -31,14 +31,14 @@ fn the_objective_never_rises_under_backtracking() {
             for link in ["learned", "identity", "sigmoid", "softplus"] {
                 for project in ["off", "auto", "0.6"] {
                     let config = FitConfig {
-                        rank: 2,
+                        rank: Some(2),
                         iterations: 60,
                         order,
                         loss,
                         link: link.parse::<LinkChoice>().unwrap(),
                         project_factors: project.parse().unwrap(),
                         monotone: "off".parse().unwrap(),
-                        ..FitConfig::default()
+                        ..FitConfig::bcd()
                     };
                     let objectives = trace(&config);
                     assert!(
@@ -55,11 +55,11 @@ fn the_objective_never_rises_under_backtracking() {
 #[test]
 fn once_inside_the_slope_bounds_the_objective_never_rises() {
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         iterations: 60,
         project_factors: "auto".parse().unwrap(),
         monotone: "0.01,5".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let objectives = trace(&config);
     assert!(objectives[1..].windows(2).all(|w| w[1] <= w[0]));
@@ -68,7 +68,7 @@ fn once_inside_the_slope_bounds_the_objective_never_rises() {
 #[test]
 fn steps_of_the_theory_are_tiny_and_still_descend() {
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         iterations: 20,
         loss: LossScale::Mean,
         link_penalty: 1.0,
@@ -76,7 +76,7 @@ fn steps_of_the_theory_are_tiny_and_still_descend() {
         link_step: "theory".parse().unwrap(),
         project_factors: "auto".parse().unwrap(),
         monotone: "0.1,1".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let objectives = trace(&config);
     assert!(objectives[1..].windows(2).all(|w| w[1] <= w[0] + 1e-12));
@@ -85,11 +85,11 @@ fn steps_of_the_theory_are_tiny_and_still_descend() {
 #[test]
 fn fixed_steps_make_every_iteration_asked_for() {
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         iterations: 37,
         factor_step: "1e-9".parse().unwrap(),
         link_step: "1e-9".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     assert_eq!(trace(&config).len(), 38);
 }
@@ -102,7 +102,7 @@ fn a_monitor_can_stop_a_fit_and_keep_what_there_is() {
             if row.iteration >= self.0 { Flow::Cancel } else { Flow::Continue }
         }
     }
-    let config = FitConfig { rank: 2, ..FitConfig::default() };
+    let config = FitConfig { rank: Some(2), ..FitConfig::bcd() };
     let model = fit(&config, &FitInput::new(&observations(2)), &mut After(4)).unwrap();
     assert_eq!(model.provenance.stop, Stop::Cancelled);
     assert_eq!(model.provenance.iterations, 4);
@@ -111,10 +111,10 @@ fn a_monitor_can_stop_a_fit_and_keep_what_there_is() {
 #[test]
 fn steps_far_too_long_are_reported_as_divergence() {
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         link: "cubic".parse().unwrap(),
         factor_step: "1e6".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let error = fit(&config, &FitInput::new(&observations(2)), &mut isofactor::Unwatched);
     let message = error.unwrap_err().to_string();
@@ -124,7 +124,7 @@ fn steps_far_too_long_are_reported_as_divergence() {
 #[test]
 fn a_fit_goes_on_from_an_earlier_model_where_that_one_ended() {
     let seen = observations(2);
-    let config = FitConfig { rank: 2, iterations: 25, ..FitConfig::default() };
+    let config = FitConfig { rank: Some(2), iterations: 25, ..FitConfig::bcd() };
     let mut before = Objectives::default();
     let model = fit(&config, &FitInput::new(&seen), &mut before).unwrap();
     let input = FitInput {

@@ -60,10 +60,10 @@ fn any_number_of_threads_gives_the_same_bits() {
         .collect();
     let observations = Observations::try_new(shape, &entries).unwrap();
     let config = FitConfig {
-        rank: 3,
+        rank: Some(3),
         iterations: 6,
         monotone: "0,inf".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let run = |threads| {
         let input = FitInput { threads, ..FitInput::new(&observations) };

@@ -18,11 +18,11 @@ fn truth(link: KnownLink) -> Truth {
 fn distance_after_fit(truth: &Truth) -> f64 {
     let seen = Observations::complete(SHAPE, |i, t| truth.value(i, t)).unwrap();
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         link: LinkChoice::Known(truth.link().clone()),
         iterations: 20_000,
         tolerance: 1e-30,
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let model = fit(&config, &FitInput::new(&seen), &mut Unwatched).unwrap();
     factor_distance(&model.factors, truth.factors()).unwrap()
@@ -47,7 +47,7 @@ fn rows_without_entries_are_predicted_from_what_is_known() {
     let entries: Vec<isofactor::Entry> =
         Observations::complete(SHAPE, |i, t| truth.value(i, t)).unwrap().iter().collect();
     let seen = Observations::try_new(shape, &entries).unwrap();
-    let config = FitConfig { rank: 2, iterations: 20, ..FitConfig::default() };
+    let config = FitConfig { rank: Some(2), iterations: 20, ..FitConfig::bcd() };
     let model = fit(&config, &FitInput::new(&seen), &mut Unwatched).unwrap();
     let mean = seen.mean();
     assert_eq!(model.predict(Some(SHAPE.rows), Some(SHAPE.columns)), mean);

@@ -35,7 +35,7 @@ fn run(link: &str, config: FitConfig) -> (Vec<TraceRow>, Vec<TruthRow>) {
 fn with_the_true_link_known_the_distance_falls_to_nothing() {
     let link = isofactor::config::LinkChoice::Known(KnownLink::Tanh);
     let config =
-        FitConfig { rank: 2, link, iterations: 3000, tolerance: 1e-30, ..FitConfig::default() };
+        FitConfig { rank: Some(2), link, iterations: 3000, tolerance: 1e-30, ..FitConfig::bcd() };
     let (_, rows) = run("tanh", config);
     let last = rows.last().unwrap();
     assert!(last.factor_distance < 1e-6 * rows[0].factor_distance);
@@ -44,7 +44,7 @@ fn with_the_true_link_known_the_distance_falls_to_nothing() {
 
 #[test]
 fn regret_is_the_running_mean_of_gaps_that_are_never_negative() {
-    let config = FitConfig { rank: 2, iterations: 40, ..FitConfig::default() };
+    let config = FitConfig { rank: Some(2), iterations: 40, ..FitConfig::bcd() };
     let (_, rows) = run("tanh", config);
     assert_eq!(rows[0].regret, None);
     let sums: Vec<f64> =
@@ -57,12 +57,12 @@ fn regret_is_the_running_mean_of_gaps_that_are_never_negative() {
 fn the_lyapunov_function_of_a_fit_at_rest_is_gamma_times_the_distance() {
     // With a strong penalty the link settles at phi_sharp, so E_t vanishes.
     let config = FitConfig {
-        rank: 2,
+        rank: Some(2),
         iterations: 400,
         link_penalty: 50.0,
         tolerance: 1e-30,
         project_factors: "auto".parse().unwrap(),
-        ..FitConfig::default()
+        ..FitConfig::bcd()
     };
     let (trace, rows) = run("sigmoid", config);
     let ratio = |k: usize| rows[k].lyapunov.unwrap() / rows[k].factor_distance.powi(2);
@@ -77,12 +77,12 @@ fn gamma_is_the_theorems_whether_or_not_the_link_is_kept_increasing() {
     // use (0 and infinity) must not turn it into another number than no bounds at all.
     let start = |monotone: &str| {
         let config = FitConfig {
-            rank: 2,
+            rank: Some(2),
             iterations: 0,
             link_penalty: 1e3,
             project_factors: "auto".parse().unwrap(),
             monotone: monotone.parse().unwrap(),
-            ..FitConfig::default()
+            ..FitConfig::bcd()
         };
         let (_, rows) = run("sigmoid", config);
         rows[0].lyapunov.unwrap() / rows[0].factor_distance.powi(2)

@@ -4,6 +4,7 @@
 //! normal priors whose precisions are learned: alternating least squares in which every small
 //! system also knows how uncertain the other side is, and which sets its own penalties.
 
+use crate::{factors::Factors, model::Offsets};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -89,6 +90,26 @@ impl Belief {
             self.set_noise(squares, target.z.len());
             update_precisions(&mut self.rows, None, 1.0);
             update_precisions(&mut self.columns, None, 1.0);
+        }
+    }
+
+    /// Goes on from where an earlier fit ended.
+    pub fn begin_at(&mut self, factors: &Factors, offsets: Option<&Offsets>) {
+        let rank = self.prior.rank;
+        for (z, given) in self.rows.mean.chunks_mut(rank + 1).zip(factors.each_row()) {
+            z[..rank].copy_from_slice(given);
+        }
+        for (z, given) in self.columns.mean.chunks_mut(rank + 1).zip(factors.each_column()) {
+            z[..rank].copy_from_slice(given);
+        }
+        if let Some(offsets) = offsets.filter(|_| self.prior.effects) {
+            self.level = offsets.level;
+            for (z, effect) in self.rows.mean.chunks_mut(rank + 1).zip(&offsets.rows) {
+                z[rank] = *effect;
+            }
+            for (z, effect) in self.columns.mean.chunks_mut(rank + 1).zip(&offsets.columns) {
+                z[rank] = *effect;
+            }
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) const MOST_SWEEPS: usize = 40;
 pub(super) const MOST_LINKED_SWEEPS: usize = 100;
 /// Sweeps where nothing could be judged.
 const SWEEPS: usize = 15;
+/// Sweeps from where an earlier fit ended, with many entries.
+const WARM_SWEEPS: usize = 8;
 /// The rank of `auto`: coordinates that are not needed empty themselves.
 const RANK: usize = 12;
 /// Below this many entries a link gets more time to prove itself.
@@ -95,6 +97,25 @@ impl Patience {
 pub(super) fn patience(kind: &Kind, entries: usize) -> Patience {
     let linked = matches!(kind, Kind::Linked { .. });
     Patience::new(if linked && entries < FEW { 10 } else { 6 })
+}
+
+/// What to fit from where an earlier fit ended: what it chose, no trials.
+pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Plan {
+    let given = match &settings.link {
+        LinkChoice::Known(link) if *link != KnownLink::Identity => Some(link.clone()),
+        _ => None,
+    };
+    let linked = given.is_some() || settings.link == LinkChoice::Learned;
+    let shrinkage = match settings.shrinkage {
+        Shrinkage::Auto => SHRINKAGES[usize::from(linked)],
+        Shrinkage::Fixed(kappa) => kappa,
+    };
+    let effects = settings.effects.are_on(settings.solver);
+    let prior = Prior { rank, shrinkage, effects, seed: settings.seed };
+    let kind = if linked { Kind::Linked { given, before: 0 } } else { Kind::Factors };
+    let chosen = Chosen { rank, link: String::new(), shrinkage, judged_by: 0, trials: Vec::new() };
+    let sweeps = if panel.observations.len() < FEW { SWEEPS } else { WARM_SWEEPS };
+    Plan { prior, kind, sweeps, chosen }.named()
 }
 
 /// Decides what to fit.
@@ -248,7 +269,8 @@ impl Trials<'_> {
             let error = self.error(|row, column| belief.score(row, column));
             if leads {
                 path.push(error);
-            } else if number > FIRST_JUDGED && path.get(number).is_some_and(|p| error > BEHIND * p) {
+            } else if number > FIRST_JUDGED && path.get(number).is_some_and(|p| error > BEHIND * p)
+            {
                 break;
             }
             if number + 1 >= FIRST_JUDGED && patience.spent(number + 1, error) {
@@ -271,7 +293,7 @@ impl Trials<'_> {
         let small = entries < FEW;
         let mut patience = patience(kind, entries);
         let name = given.as_ref().map_or("learned link".to_owned(), |link| format!("link {link}"));
-        if let Some(mut linked) = Linked::new(&self.panel, prior, given, before) {
+        if let Some(mut linked) = Linked::new(&self.panel, prior, given, before, None) {
             for sweep in 1..=MOST_LINKED_SWEEPS {
                 if linked.sweep(&self.panel).is_none() {
                     break;

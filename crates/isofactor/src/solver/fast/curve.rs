@@ -13,10 +13,7 @@
 
 use crate::{
     linalg::{self, Mat},
-    link::{
-        SlopeBounds, Tabulated,
-        monotone::bounded_minimum,
-    },
+    link::{SlopeBounds, Tabulated, monotone::bounded_minimum},
 };
 
 /// Straight pieces of the link.

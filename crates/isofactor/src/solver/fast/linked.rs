@@ -13,7 +13,12 @@ use super::{
     panel::{Panel, spread},
     units::{Lists, Units},
 };
-use crate::{link::{KnownLink, Tabulated}, passes::{blocks, split_at_ends}};
+use crate::{
+    factors::Factors,
+    link::{KnownLink, Tabulated},
+    model::Offsets,
+    passes::{blocks, split_at_ends},
+};
 
 /// Entries to which a link is fitted, at most.
 const MOST_SEEN: usize = 200_000;
@@ -46,14 +51,24 @@ impl Linked {
         prior: Prior,
         given: Option<KnownLink>,
         before: usize,
+        start: Option<(&Factors, Option<&Offsets>)>,
     ) -> Option<Self> {
         let z = by_rank(panel.observations.values());
         let target = Target { z: &z, w: None };
         let mut belief = Belief::new(panel, target, prior);
-        (0..before).for_each(|number| belief.sweep(panel, target, number));
+        match start {
+            Some((factors, offsets)) => belief.begin_at(factors, offsets),
+            None => (0..before).for_each(|number| belief.sweep(panel, target, number)),
+        }
         let penalty = 1e-6 * z.len() as f64;
-        let mut linked =
-            Self { belief, link: curve::smoothed(&|x| x, (-1.0, 1.0), 0.0)?, given, penalty, sweeps: 0, before };
+        let mut linked = Self {
+            belief,
+            link: curve::smoothed(&|x| x, (-1.0, 1.0), 0.0)?,
+            given,
+            penalty,
+            sweeps: 0,
+            before,
+        };
         let scores = linked.scores(panel);
         linked.fit_link(panel, &scores)?;
         let values = panel.observations.values();
@@ -139,7 +154,13 @@ impl Linked {
             .map(|k| scores[k] + (values[k] - lines[k].0) / steep(lines[k].1))
             .collect();
         let target = Target { z: &z, w: Some(&w) };
-        let step = Step { link: &self.link, values, scores: &scores, lines: &lines, level: self.belief.level };
+        let step = Step {
+            link: &self.link,
+            values,
+            scores: &scores,
+            lines: &lines,
+            level: self.belief.level,
+        };
         if rows {
             let old = self.belief.rows.mean.clone();
             self.belief.update_rows(panel, target);

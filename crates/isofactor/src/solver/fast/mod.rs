@@ -32,7 +32,7 @@ mod units;
 use std::time::Instant;
 
 use belief::{Belief, Prior, Target};
-use choose::{Kind, MOST_LINKED_SWEEPS, MOST_SWEEPS, Plan, choose, patience, range};
+use choose::{Kind, MOST_LINKED_SWEEPS, MOST_SWEEPS, Plan, choose, go_on, patience, range};
 use linked::Linked;
 use panel::Panel;
 
@@ -43,6 +43,8 @@ use crate::{
     config::{FitConfig, Keep},
     error::{NumericalError, Result},
     factors::Factors,
+    fit::FitInput,
+    init,
     link::{KnownLink, Link},
     model::{Chosen, Offsets},
     monitor::{Flow, Monitor, TraceRow},
@@ -66,20 +68,30 @@ pub(crate) struct FastFit {
 /// A state of the fit, with or without a link.
 #[derive(Debug, Clone)]
 enum State {
-    Straight(Belief),
+    Straight(Box<Belief>),
     Linked(Box<Linked>),
 }
 
 impl State {
-    fn begin(panel: &Panel<'_>, plan: &Plan) -> Option<Self> {
+    fn begin(
+        panel: &Panel<'_>,
+        plan: &Plan,
+        start: Option<(&Factors, Option<&Offsets>)>,
+    ) -> Option<Self> {
         let target = Target { z: panel.observations.values(), w: None };
-        let straight = |prior: Prior| Belief::new(panel, target, prior);
+        let straight = |prior: Prior| {
+            let mut belief = Belief::new(panel, target, prior);
+            if let Some((factors, offsets)) = start {
+                belief.begin_at(factors, offsets);
+            }
+            belief
+        };
         Some(match &plan.kind {
-            Kind::Level => State::Straight(straight(plan.prior).without_factors(false)),
-            Kind::Effects => State::Straight(straight(plan.prior).without_factors(true)),
-            Kind::Factors => State::Straight(straight(plan.prior)),
+            Kind::Level => State::Straight(Box::new(straight(plan.prior).without_factors(false))),
+            Kind::Effects => State::Straight(Box::new(straight(plan.prior).without_factors(true))),
+            Kind::Factors => State::Straight(Box::new(straight(plan.prior))),
             Kind::Linked { given, before } => {
-                let linked = Linked::new(panel, plan.prior, given.clone(), *before)?;
+                let linked = Linked::new(panel, plan.prior, given.clone(), *before, start)?;
                 State::Linked(Box::new(linked))
             }
         })
@@ -127,17 +139,32 @@ impl State {
 /// Fits the model.
 pub(crate) fn run(
     settings: &FitConfig,
-    train: &Observations,
-    validation: Option<&Observations>,
+    input: &FitInput<'_>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FastFit> {
     let began = Instant::now();
+    let (train, validation) = (input.train, input.validation);
     let panel = Panel::new(train);
-    let plan = choose(settings, &panel)?;
-    let state = State::begin(&panel, &plan).ok_or(NumericalError::BadStart)?;
+    let plan = match input.start {
+        None => choose(settings, &panel)?,
+        Some(factors) => {
+            let rank = settings.rank.unwrap_or(factors.rank());
+            init::given_factors(factors, train.shape(), rank)?;
+            go_on(settings, &panel, rank)
+        }
+    };
+    let start = input.start.map(|factors| (factors, input.start_offsets));
+    let mut plan = plan;
+    let state = match State::begin(&panel, &plan, start) {
+        Some(state) => state,
+        // Scores without any spread have no link.
+        None => {
+            plan = Plan { kind: Kind::Effects, ..plan };
+            State::begin(&panel, &plan, None).ok_or(NumericalError::BadStart)?
+        }
+    };
     let range = range(train);
-    let mut run =
-        Run { panel: &panel, plan: &plan, train, validation, range, monitor, began };
+    let mut run = Run { panel: &panel, plan: &plan, train, validation, range, monitor, began };
     let (state, iterations, kept, stop) = run.sweeps(settings, state)?;
     Ok(finish(&panel, plan, state, range, iterations, kept, stop))
 }
@@ -181,12 +208,11 @@ impl Run<'_> {
             if sweep == most {
                 break Stop::IterationLimit;
             }
-            let before = state.clone();
             if !state.sweep(self.panel, sweep) || !state.is_finite() {
-                state = before;
+                // Values so extreme that sums of them overflow: what is simpler still holds.
+                state = self.effects_only().ok_or(NumericalError::BadStart)?;
                 break Stop::Converged;
             }
-            drop(before);
             sweep += 1;
             let error;
             (error, flow) = self.see(sweep, &state);
@@ -205,6 +231,11 @@ impl Run<'_> {
             return Err(NumericalError::BadStart.into());
         }
         Ok((state, sweep, kept, stop))
+    }
+
+    fn effects_only(&self) -> Option<State> {
+        let plan = Plan { kind: Kind::Effects, ..self.plan.clone() };
+        State::begin(self.panel, &plan, None)
     }
 
     /// Tells the monitor; returns the validation error.

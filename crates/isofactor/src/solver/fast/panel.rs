@@ -114,8 +114,7 @@ impl<'a> Panel<'a> {
         };
         let starts = observations.row_starts();
         let row_order = order(&signatures.rows, &|row| starts[row + 1] - starts[row]);
-        let column_order =
-            order(&signatures.columns, &|c| column_starts[c + 1] - column_starts[c]);
+        let column_order = order(&signatures.columns, &|c| column_starts[c + 1] - column_starts[c]);
         Self {
             observations,
             column_starts,

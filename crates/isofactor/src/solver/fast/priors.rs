@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use super::units::{Lists, Units, triangle};
+use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
 
 /// What the presence of each unit of the other side says about a unit's coordinates.
 #[derive(Debug, Clone)]
@@ -51,71 +52,107 @@ impl Presence {
                 n => (n as f64).sqrt().recip(),
             })
             .collect();
-        // Coordinates do not see each other, so each is a task of its own.
-        let results: Vec<Coordinate> = (0..p)
+        // Coordinates do not see each other, so each four of them are a task of their own.
+        let results: Vec<Coordinates> = (0..p.div_ceil(LANES))
             .into_par_iter()
-            .map(|a| {
-                let mut coordinate = Coordinate {
-                    gaps: (0..count).map(|i| units.mean[i * p + a] - units.prior[i * p + a]).collect(),
-                    weights: self.weights.iter().skip(a).step_by(p).copied().collect(),
-                    variances: self.variances.iter().skip(a).step_by(p).copied().collect(),
-                    spread: 0.0,
+            .map(|task| {
+                let first = task * LANES;
+                let four = |numbers: &[f64], unit: usize| -> Lanes {
+                    std::array::from_fn(|i| match first + i {
+                        a if a < p => numbers[unit * p + a],
+                        _ => 0.0,
+                    })
                 };
-                coordinate.pass(units.precision[a], self.precision[a], &share, other_lists, order);
-                coordinate
+                let gaps = (0..count)
+                    .map(|unit| simd::sub(four(&units.mean, unit), four(&units.prior, unit)));
+                let others = self.weights.len() / p;
+                let mut coordinates = Coordinates {
+                    // Coordinates that are not there have no say.
+                    alpha: std::array::from_fn(|i| {
+                        units.precision.get(first + i).copied().unwrap_or(1.0)
+                    }),
+                    beta: std::array::from_fn(|i| {
+                        self.precision.get(first + i).copied().unwrap_or(1.0)
+                    }),
+                    gaps: gaps.collect(),
+                    weights: (0..others).map(|t| four(&self.weights, t)).collect(),
+                    variances: vec![ZERO; others],
+                    spread: ZERO,
+                };
+                simd::dispatch(Pass {
+                    coordinates: &mut coordinates,
+                    share: &share,
+                    other_lists,
+                    order,
+                });
+                coordinates
             })
             .collect();
-        for (a, coordinate) in results.iter().enumerate() {
-            for (i, gap) in coordinate.gaps.iter().enumerate() {
-                units.prior[i * p + a] = units.mean[i * p + a] - gap;
+        let mut spread = vec![0.0; p];
+        for a in 0..p {
+            let (coordinates, lane) = (&results[a / LANES], a % LANES);
+            for (unit, gap) in coordinates.gaps.iter().enumerate() {
+                units.prior[unit * p + a] = units.mean[unit * p + a] - gap[lane];
             }
-            let squares: f64 =
-                coordinate.weights.iter().zip(&coordinate.variances).map(|(w, v)| w * w + v).sum();
-            for (t, (w, v)) in coordinate.weights.iter().zip(&coordinate.variances).enumerate() {
-                (self.weights[t * p + a], self.variances[t * p + a]) = (*w, *v);
+            let mut squares = 0.0;
+            for (t, (w, v)) in coordinates.weights.iter().zip(&coordinates.variances).enumerate() {
+                (self.weights[t * p + a], self.variances[t * p + a]) = (w[lane], v[lane]);
+                squares += w[lane] * w[lane] + v[lane];
             }
             // A weak prior on the precision keeps it finite when all weights vanish.
-            let others = coordinate.weights.len() as f64;
+            let others = coordinates.weights.len() as f64;
             self.precision[a] = (others + 2.0) / (squares + 2e-3 / units.precision[a]);
+            spread[a] = coordinates.spread[lane];
         }
-        results.into_iter().map(|coordinate| coordinate.spread).collect()
+        spread
     }
 }
 
-/// One coordinate of all units and weights.
-struct Coordinate {
-    gaps: Vec<f64>,
-    weights: Vec<f64>,
-    variances: Vec<f64>,
-    spread: f64,
+/// Four coordinates of all units and weights.
+struct Coordinates {
+    alpha: Lanes,
+    beta: Lanes,
+    /// `e`
+    gaps: Vec<Lanes>,
+    weights: Vec<Lanes>,
+    variances: Vec<Lanes>,
+    spread: Lanes,
 }
 
-impl Coordinate {
-    fn pass(
-        &mut self,
-        alpha: f64,
-        beta: f64,
-        share: &[f64],
-        other_lists: Lists<'_>,
-        order: &[u32],
-    ) {
-        for &t in order {
+/// One pass over the weights.
+struct Pass<'a> {
+    coordinates: &'a mut Coordinates,
+    share: &'a [f64],
+    other_lists: Lists<'a>,
+    order: &'a [u32],
+}
+
+impl Kernel for Pass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Coordinates { alpha, beta, gaps, weights, variances, spread } = self.coordinates;
+        for &t in self.order {
             let t = t as usize;
-            let units = other_lists.others(t);
-            let (mut pull, mut weight) = (0.0, 0.0);
+            let units = self.other_lists.others(t);
+            let (mut pull, mut weight) = (ZERO, 0.0);
             for &i in units {
-                let x = share[i as usize];
-                pull += x * self.gaps[i as usize];
+                let x = self.share[i as usize];
+                pull = simd::mul_add::<FMA>([x; LANES], gaps[i as usize], pull);
                 weight += x * x;
             }
-            let precision = alpha * weight + beta;
-            let new = alpha * (pull + weight * self.weights[t]) / precision;
-            let change = new - self.weights[t];
+            let precision = simd::mul_add::<FMA>(*alpha, [weight; LANES], *beta);
+            let pull = simd::mul_add::<FMA>([weight; LANES], weights[t], pull);
+            let new = simd::div(simd::mul(*alpha, pull), precision);
+            let change = simd::sub(new, weights[t]);
             for &i in units {
-                self.gaps[i as usize] -= share[i as usize] * change;
+                let x = -self.share[i as usize];
+                gaps[i as usize] = simd::mul_add::<FMA>([x; LANES], change, gaps[i as usize]);
             }
-            (self.weights[t], self.variances[t]) = (new, precision.recip());
-            self.spread += weight / precision;
+            weights[t] = new;
+            variances[t] = simd::div([1.0; LANES], precision);
+            *spread = simd::add(*spread, simd::div([weight; LANES], precision));
         }
     }
 }

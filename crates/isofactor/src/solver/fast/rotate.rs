@@ -11,7 +11,10 @@ use super::{
     priors::Presence,
     units::{Units, triangle},
 };
-use crate::linalg::{self, Mat};
+use crate::{
+    linalg::{self, Mat},
+    simd::{self, Kernel},
+};
 
 /// `mean_i E (u_i - pi_i)(u_i - pi_i)'` over the factors.
 fn second_moments(units: &Units) -> Mat<f64> {
@@ -54,7 +57,8 @@ pub(super) fn rotate(
     let trace: f64 = (0..r).map(|i| a[(i, i)]).sum();
     (0..r).for_each(|i| a[(i, i)] += 1e-10 * trace);
     let Ok(lower) = linalg::cholesky(a.as_ref()) else { return };
-    let Ok((values, q)) = linalg::symmetric_eigen((lower.transpose() * &b * &lower).as_ref()) else {
+    let Ok((values, q)) = linalg::symmetric_eigen((lower.transpose() * &b * &lower).as_ref())
+    else {
         return;
     };
     let largest = values.iter().copied().fold(0.0, f64::max);
@@ -88,28 +92,9 @@ fn turn(units: &mut Units, presence: &mut Presence, t: &Mat<f64>) {
     units.mean.par_chunks_mut(p).with_min_len(256).for_each(vector);
     units.prior.par_chunks_mut(p).with_min_len(256).for_each(vector);
     presence.weights.par_chunks_mut(p).with_min_len(256).for_each(vector);
-    units.covariance.par_chunks_mut(triangle(p)).with_min_len(64).for_each(|covariance| {
-        let at = |a: usize, b: usize| triangle(a.max(b)) + a.min(b);
-        // T S, with the effect's row as it is
-        let mut half = vec![0.0; p * p];
-        for a in 0..p {
-            for b in 0..p {
-                half[a * p + b] = if a < r {
-                    (0..r).map(|c| t[(a, c)] * covariance[at(c, b)]).sum()
-                } else {
-                    covariance[at(r, b)]
-                };
-            }
-        }
-        for a in 0..p {
-            for b in 0..=a {
-                covariance[at(a, b)] = if b < r {
-                    (0..r).map(|c| half[a * p + c] * t[(b, c)]).sum()
-                } else {
-                    half[a * p + r]
-                };
-            }
-        }
+    let flat: Vec<f64> = (0..r).flat_map(|a| (0..r).map(move |b| t[(a, b)])).collect();
+    units.covariance.par_chunks_mut(64 * triangle(p)).for_each(|covariances| {
+        simd::dispatch(TurnCovariances { p, t: &flat, covariances });
     });
     // Variances and prior variances are kept one by one; what they share is let go.
     let spread = |x: &mut [f64]| {
@@ -121,6 +106,57 @@ fn turn(units: &mut Units, presence: &mut Presence, t: &Mat<f64>) {
     let mut variances: Vec<f64> = presence.precision.iter().map(|beta| beta.recip()).collect();
     spread(&mut variances);
     presence.precision = variances.into_iter().map(f64::recip).collect();
+}
+
+/// `S <- [T 0; 0 1] S [T 0; 0 1]'` for the covariances of some units.
+struct TurnCovariances<'a> {
+    p: usize,
+    t: &'a [f64],
+    covariances: &'a mut [f64],
+}
+
+impl Kernel for TurnCovariances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let (p, r, t) = (self.p, self.p - 1, self.t);
+        let (mut full, mut half) = (vec![0.0; p * p], vec![0.0; p * p]);
+        for covariance in self.covariances.chunks_exact_mut(triangle(p)) {
+            for a in 0..p {
+                for b in 0..=a {
+                    full[a * p + b] = covariance[triangle(a) + b];
+                    full[b * p + a] = covariance[triangle(a) + b];
+                }
+            }
+            // T S, with the effect's row as it is; rows of S are added whole.
+            half.fill(0.0);
+            for a in 0..r {
+                let to = &mut half[a * p..(a + 1) * p];
+                for c in 0..r {
+                    let (share, from) = (t[a * r + c], &full[c * p..(c + 1) * p]);
+                    for b in 0..p {
+                        to[b] += share * from[b];
+                    }
+                }
+            }
+            half[r * p..].copy_from_slice(&full[r * p..]);
+            for a in 0..p {
+                let row = &half[a * p..a * p + r];
+                for b in 0..=a {
+                    covariance[triangle(a) + b] = if b < r {
+                        let mut sum = 0.0;
+                        for c in 0..r {
+                            sum += row[c] * t[b * r + c];
+                        }
+                        sum
+                    } else {
+                        half[a * p + r]
+                    };
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -150,11 +186,15 @@ mod tests {
         let score = |u: &Units, v: &Units, i: usize, t: usize| -> f64 {
             (0..3).map(|a| u.of(i)[a] * v.of(t)[a]).sum()
         };
-        let before: Vec<f64> =
-            (0..9).flat_map(|i| (0..7).map(move |t| (i, t))).map(|(i, t)| score(&u, &v, i, t)).collect();
+        let before: Vec<f64> = (0..9)
+            .flat_map(|i| (0..7).map(move |t| (i, t)))
+            .map(|(i, t)| score(&u, &v, i, t))
+            .collect();
         rotate((&mut u, &mut row_presence), (&mut v, &mut column_presence), 1.0);
-        let after: Vec<f64> =
-            (0..9).flat_map(|i| (0..7).map(move |t| (i, t))).map(|(i, t)| score(&u, &v, i, t)).collect();
+        let after: Vec<f64> = (0..9)
+            .flat_map(|i| (0..7).map(move |t| (i, t)))
+            .map(|(i, t)| score(&u, &v, i, t))
+            .collect();
         assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-10));
         let (a, b) = (second_moments(&u), second_moments(&v));
         for i in 0..3 {

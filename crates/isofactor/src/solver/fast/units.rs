@@ -230,9 +230,9 @@ impl Kernel for Update<'_> {
                 four.load(lane, &sums, self.layout, self.precision, self.prior, unit);
             }
             let squares = four.solve::<FMA>(self.precision);
-            for lane in 0..live {
+            for (lane, squares) in squares.into_iter().enumerate().take(live) {
                 self.store(first + lane, lane, &four);
-                total += squares[lane];
+                total += squares;
             }
             first += live;
         }
@@ -388,15 +388,18 @@ impl Four {
             let mut row = ZERO;
             for b in 0..a {
                 let place = triangle(a) + b;
-                let second =
-                    simd::mul_add::<FMA>(self.mean[a], self.mean[b], self.inverse[place]);
+                let second = simd::mul_add::<FMA>(self.mean[a], self.mean[b], self.inverse[place]);
                 row = simd::mul_add::<FMA>(self.gram[place], second, row);
             }
             let place = triangle(a) + a;
             let second = simd::mul_add::<FMA>(self.mean[a], self.mean[a], self.inverse[place]);
             squares = simd::mul_add::<FMA>(self.gram[place], second, squares);
             squares = simd::mul_add::<FMA>([2.0; LANES], row, squares);
-            squares = simd::mul_add::<FMA>([-2.0; LANES], simd::mul(self.right[a], self.mean[a]), squares);
+            squares = simd::mul_add::<FMA>(
+                [-2.0; LANES],
+                simd::mul(self.right[a], self.mean[a]),
+                squares,
+            );
         }
         squares
     }
@@ -404,18 +407,19 @@ impl Four {
     /// `G + diag(alpha) = LL'`
     #[inline(always)]
     fn factorise<const FMA: bool>(&mut self, precision: &[f64]) {
-        for a in 0..self.p {
+        for (a, &alpha) in precision.iter().enumerate().take(self.p) {
             for b in 0..=a {
                 let mut sum = self.gram[triangle(a) + b];
                 if a == b {
-                    sum = simd::add(sum, [precision[a]; LANES]);
+                    sum = simd::add(sum, [alpha; LANES]);
                 }
                 for c in 0..b {
-                    let product = simd::mul(self.lower[triangle(a) + c], self.lower[triangle(b) + c]);
+                    let product =
+                        simd::mul(self.lower[triangle(a) + c], self.lower[triangle(b) + c]);
                     sum = simd::sub(sum, product);
                 }
                 self.lower[triangle(a) + b] = if a == b {
-                    pivot(sum, precision[a])
+                    pivot(sum, alpha)
                 } else {
                     simd::div(sum, self.lower[triangle(b) + b])
                 };
@@ -531,9 +535,9 @@ mod tests {
             let mut e = vec![0.0; p];
             e[a] = 1.0;
             let column = linalg::solve_positive(normal.as_ref(), &e).unwrap();
-            for b in a..p {
+            for (b, expected) in column.iter().enumerate().skip(a) {
                 let covariance = unit.covariance_of(0)[triangle(b) + a];
-                assert!((covariance - column[b]).abs() < 1e-12);
+                assert!((covariance - expected).abs() < 1e-12);
             }
         }
         // The expected squares, term by term.
