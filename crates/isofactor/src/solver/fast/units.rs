@@ -127,11 +127,28 @@ impl Units {
         moments
     }
 
+    /// In how many bands the other side is walked through: none smaller than the cache, none with
+    /// so few entries of a unit that walking costs more than it saves. Entries of a unit must be
+    /// in the order of the other side; rows may list theirs in any.
+    fn bands(&self, moments: &[Lanes], lists: Lists<'_>) -> usize {
+        const CACHE: usize = 1 << 19;
+        const FEWEST: usize = 4;
+        let bytes = size_of_val(moments);
+        let each = lists.others.len() / self.len().max(1);
+        let ordered = lists.numbers.is_some();
+        let together = self.len() * Layout::new(self.p).width() * size_of::<Lanes>();
+        if bytes <= 2 * CACHE || !ordered || together > 2 * CACHE {
+            return 1;
+        }
+        (bytes / CACHE).min(each / FEWEST).max(1)
+    }
+
     /// Updates every unit given the other side, and returns `tau sum_k w_k E (z_k - x_k)^2`.
     pub fn update(&mut self, other: &Units, lists: Lists<'_>, responses: Responses<'_>) -> f64 {
         let moments = other.moments();
         let p = self.p;
-        let blocks = blocks(lists.starts);
+        let bands = self.bands(&moments, lists);
+        let blocks = if bands > 1 { even_blocks(lists.starts) } else { blocks(lists.starts) };
         let ends = |size: usize| blocks.iter().map(|b| b.end * size).collect::<Vec<_>>();
         let means = split_at_ends(&mut self.mean, &ends(p));
         let covariances = split_at_ends(&mut self.covariance, &ends(triangle(p)));
@@ -143,6 +160,7 @@ impl Units {
             .map(|((units, mean), covariance)| {
                 simd::dispatch(Update {
                     layout: Layout::new(p),
+                    bands,
                     units: units.clone(),
                     moments: &moments,
                     lists,
@@ -156,6 +174,24 @@ impl Units {
             .collect();
         squares.into_iter().fold(0.0, |sum, block| sum + block)
     }
+}
+
+/// A few blocks with about as many entries each.
+fn even_blocks(starts: &[usize]) -> Vec<Range<usize>> {
+    const BLOCKS: usize = 8;
+    let (units, entries) = (starts.len() - 1, starts[starts.len() - 1]);
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    for block in 1..=BLOCKS {
+        let wanted = entries * block / BLOCKS;
+        let end = if block == BLOCKS { units } else { starts.partition_point(|&s| s < wanted) };
+        let end = end.clamp(first, units);
+        if end > first {
+            blocks.push(first..end);
+            first = end;
+        }
+    }
+    blocks
 }
 
 /// Where the moments of a unit lie.
@@ -177,9 +213,11 @@ impl Layout {
     }
 }
 
-/// Updates a block of units, four at a time.
+/// Updates a block of units.
 struct Update<'a> {
     layout: Layout,
+    /// In how many bands the other side is walked through.
+    bands: usize,
     units: Range<usize>,
     moments: &'a [Lanes],
     lists: Lists<'a>,
@@ -202,62 +240,107 @@ struct Sums {
     squares: f64,
 }
 
+impl Sums {
+    fn new(layout: Layout) -> Self {
+        Self {
+            moments: vec![ZERO; layout.width()],
+            products: vec![ZERO; layout.means],
+            weight: 0.0,
+            response: 0.0,
+            squares: 0.0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.moments.fill(ZERO);
+        self.products.fill(ZERO);
+        (self.weight, self.response, self.squares) = (0.0, 0.0, 0.0);
+    }
+}
+
 impl Kernel for Update<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FMA: bool>(mut self) -> f64 {
-        let Layout { p, .. } = self.layout;
-        let mut sums = Sums {
-            moments: vec![ZERO; self.layout.width()],
-            products: vec![ZERO; self.layout.means],
-            weight: 0.0,
-            response: 0.0,
-            squares: 0.0,
-        };
-        let mut four = Four::new(p);
+        let mut all: Vec<Sums> = (0..self.chunk()).map(|_| Sums::new(self.layout)).collect();
+        let mut four = Four::new(self.layout.p);
         let mut total = 0.0;
         let mut first = self.units.start;
         while first < self.units.end {
-            let live = (self.units.end - first).min(LANES);
-            for lane in 0..live {
-                self.gather::<FMA>(first + lane, &mut sums);
-                four.load(lane, &sums, self.layout, self.precision, self.prior, first + lane);
+            let units = first..(first + all.len()).min(self.units.end);
+            self.gather_all::<FMA>(units.clone(), &mut all);
+            for (unit, sums) in units.clone().step_by(LANES).zip(all.chunks(LANES)) {
+                let live = (units.end - unit).min(LANES);
+                for lane in 0..LANES {
+                    // Lanes without a unit of their own repeat the last one.
+                    let i = lane.min(live - 1);
+                    four.load(lane, &sums[i], self.layout, self.precision, self.prior, unit + i);
+                }
+                let squares = four.solve::<FMA>(self.precision);
+                for (lane, squares) in squares.into_iter().enumerate().take(live) {
+                    self.store(unit + lane, lane, &four);
+                    total += squares;
+                }
             }
-            // Lanes without a unit of their own repeat the last one.
-            for lane in live..LANES {
-                let unit = first + live - 1;
-                four.load(lane, &sums, self.layout, self.precision, self.prior, unit);
-            }
-            let squares = four.solve::<FMA>(self.precision);
-            for (lane, squares) in squares.into_iter().enumerate().take(live) {
-                self.store(first + lane, lane, &four);
-                total += squares;
-            }
-            first += live;
+            first = units.end;
         }
         total
     }
 }
 
 impl Update<'_> {
-    /// The sums over the entries of a unit.
+    /// How many units are gathered for together: four to be solved at once, or all where the
+    /// other side is walked through band by band.
+    fn chunk(&self) -> usize {
+        if self.bands > 1 { self.units.len().next_multiple_of(LANES) } else { LANES }
+    }
+
+    /// The sums over the entries of some units. Where the moments of the other side outgrow the
+    /// cache they are walked through in bands, each for all units before the next.
     #[inline(always)]
-    fn gather<const FMA: bool>(&self, unit: usize, sums: &mut Sums) {
+    fn gather_all<const FMA: bool>(&self, units: Range<usize>, all: &mut [Sums]) {
+        let starts = self.lists.starts;
+        let mut next: Vec<usize> = units.clone().map(|unit| starts[unit]).collect();
+        all.iter_mut().for_each(Sums::clear);
+        let others = self.moments.len() / self.layout.width();
+        for band in 1..=self.bands {
+            let end = (others * band).div_ceil(self.bands) as u32;
+            for ((unit, sums), next) in units.clone().zip(all.iter_mut()).zip(&mut next) {
+                let mut to = *next;
+                let last = starts[unit + 1];
+                if band == self.bands {
+                    to = last;
+                } else {
+                    while to < last && self.lists.others[to] < end {
+                        to += 1;
+                    }
+                }
+                self.gather::<FMA>(*next..to, sums);
+                *next = to;
+            }
+        }
+    }
+
+    /// Adds some entries to the sums of their unit.
+    #[inline(always)]
+    fn gather<const FMA: bool>(&self, range: Range<usize>, sums: &mut Sums) {
         let width = self.layout.width();
-        let range = self.lists.starts[unit]..self.lists.starts[unit + 1];
         let Responses { z, w, level, noise_precision } = self.responses;
-        sums.moments.fill(ZERO);
-        sums.products.fill(ZERO);
-        (sums.weight, sums.response, sums.squares) = (0.0, 0.0, 0.0);
         let mut at = range.start;
         while at < range.end {
             let live = (range.end - at).min(LANES);
             let (mut weights, mut responses) = (ZERO, ZERO);
             let mut places = [0usize; LANES];
             for i in 0..live {
-                let k = self.lists.numbers.map_or(at + i, |numbers| numbers[at + i] as usize);
-                let weight = noise_precision * w.map_or(1.0, |w| w[k]);
+                let k = match self.lists.numbers {
+                    Some(numbers) => numbers[at + i] as usize,
+                    None => at + i,
+                };
+                let weight = match w {
+                    Some(w) => noise_precision * w[k],
+                    None => noise_precision,
+                };
                 let response = z[k] - level;
                 places[i] = self.lists.others[at + i] as usize * width;
                 (weights[i], responses[i]) = (weight, weight * response);
@@ -265,12 +348,17 @@ impl Update<'_> {
                 sums.response += weight * response;
                 sums.squares += weight * response * response;
             }
-            let of = |i: usize| &self.moments[places[i]..][..width];
-            add_four::<FMA>(&mut sums.moments, weights, [of(0), of(1), of(2), of(3)]);
+            let of = [
+                &self.moments[places[0]..][..width],
+                &self.moments[places[1]..][..width],
+                &self.moments[places[2]..][..width],
+                &self.moments[places[3]..][..width],
+            ];
+            add_four::<FMA>(&mut sums.moments, weights, of);
             let squares = self.layout.squares;
-            let means = |i: usize| &self.moments[places[i] + squares..][..width - squares];
-            let four = [means(0), means(1), means(2), means(3)];
-            add_four::<FMA>(&mut sums.products, responses, four);
+            let means =
+                [&of[0][squares..], &of[1][squares..], &of[2][squares..], &of[3][squares..]];
+            add_four::<FMA>(&mut sums.products, responses, means);
             at += live;
         }
     }
@@ -404,25 +492,29 @@ impl Four {
         squares
     }
 
-    /// `G + diag(alpha) = LL'`
+    /// `G + diag(alpha) = LL'`, with the reciprocals of the diagonal of `L` in its place. Each
+    /// column is taken out of what remains: updates that do not wait for each other.
     #[inline(always)]
     fn factorise<const FMA: bool>(&mut self, precision: &[f64]) {
-        for (a, &alpha) in precision.iter().enumerate().take(self.p) {
-            for b in 0..=a {
-                let mut sum = self.gram[triangle(a) + b];
-                if a == b {
-                    sum = simd::add(sum, [alpha; LANES]);
+        let p = self.p;
+        let lower = &mut self.lower[..triangle(p)];
+        lower.copy_from_slice(&self.gram[..triangle(p)]);
+        for (a, &alpha) in precision.iter().enumerate().take(p) {
+            lower[triangle(a) + a] = simd::add(lower[triangle(a) + a], [alpha; LANES]);
+        }
+        for (c, &alpha) in precision.iter().enumerate().take(p) {
+            let reciprocal = pivot(lower[triangle(c) + c], alpha);
+            lower[triangle(c) + c] = reciprocal;
+            for a in c + 1..p {
+                lower[triangle(a) + c] = simd::mul(lower[triangle(a) + c], reciprocal);
+            }
+            for a in c + 1..p {
+                let minus = simd::sub(ZERO, lower[triangle(a) + c]);
+                for b in c + 1..=a {
+                    let place = triangle(a) + b;
+                    lower[place] =
+                        simd::mul_add::<FMA>(minus, lower[triangle(b) + c], lower[place]);
                 }
-                for c in 0..b {
-                    let product =
-                        simd::mul(self.lower[triangle(a) + c], self.lower[triangle(b) + c]);
-                    sum = simd::sub(sum, product);
-                }
-                self.lower[triangle(a) + b] = if a == b {
-                    pivot(sum, alpha)
-                } else {
-                    simd::div(sum, self.lower[triangle(b) + b])
-                };
             }
         }
     }
@@ -431,38 +523,42 @@ impl Four {
     #[inline(always)]
     fn invert<const FMA: bool>(&mut self) {
         let p = self.p;
-        for a in 0..p {
-            let diagonal = simd::div([1.0; LANES], self.lower[triangle(a) + a]);
-            self.lower_inverse[triangle(a) + a] = diagonal;
-            for b in 0..a {
-                let mut sum = ZERO;
-                for c in b..a {
-                    let (l, i) = (self.lower[triangle(a) + c], self.lower_inverse[triangle(c) + b]);
-                    sum = simd::mul_add::<FMA>(l, i, sum);
+        let (lower, inverse) = (&self.lower[..triangle(p)], &mut self.lower_inverse[..triangle(p)]);
+        inverse.fill(ZERO);
+        for b in 0..p {
+            inverse[triangle(b) + b] = [1.0; LANES];
+            for c in b..p {
+                let solved = simd::mul(inverse[triangle(c) + b], lower[triangle(c) + c]);
+                inverse[triangle(c) + b] = solved;
+                let minus = simd::sub(ZERO, solved);
+                for a in c + 1..p {
+                    let place = triangle(a) + b;
+                    inverse[place] =
+                        simd::mul_add::<FMA>(minus, lower[triangle(a) + c], inverse[place]);
                 }
-                self.lower_inverse[triangle(a) + b] = simd::mul(simd::sub(ZERO, diagonal), sum);
             }
         }
-        for a in 0..p {
-            for b in 0..=a {
-                let mut sum = ZERO;
-                for c in a..p {
-                    let (l, i) =
-                        (self.lower_inverse[triangle(c) + a], self.lower_inverse[triangle(c) + b]);
-                    sum = simd::mul_add::<FMA>(l, i, sum);
+        let sums = &mut self.inverse[..triangle(p)];
+        sums.fill(ZERO);
+        for c in 0..p {
+            let row = &inverse[triangle(c)..triangle(c) + c + 1];
+            for a in 0..=c {
+                for b in 0..=a {
+                    let place = triangle(a) + b;
+                    sums[place] = simd::mul_add::<FMA>(row[a], row[b], sums[place]);
                 }
-                self.inverse[triangle(a) + b] = sum;
             }
         }
     }
 }
 
-/// The root of a pivot. Rounding may take one below what the prior alone would make it.
+/// The reciprocal root of a pivot. Rounding may take one below what the prior alone would make it.
 #[inline(always)]
 fn pivot(sum: Lanes, precision: f64) -> Lanes {
     let mut roots = ZERO;
     for lane in 0..LANES {
-        roots[lane] = if sum[lane] > 1e-9 * precision { sum[lane] } else { precision }.sqrt();
+        let sound = if sum[lane] > 1e-9 * precision { sum[lane] } else { precision };
+        roots[lane] = 1.0 / sound.sqrt();
     }
     roots
 }
