@@ -38,7 +38,7 @@ pub(super) struct Prior {
 }
 
 /// Rows, columns, noise.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Belief {
     pub prior: Prior,
     /// `mu`
@@ -51,19 +51,63 @@ pub(super) struct Belief {
     pub column_presence: Presence,
 }
 
-/// Responses and weights of the entries, by number.
+impl Clone for Belief {
+    fn clone(&self) -> Self {
+        Self {
+            rows: self.rows.clone(),
+            columns: self.columns.clone(),
+            row_presence: self.row_presence.clone(),
+            column_presence: self.column_presence.clone(),
+            ..*self
+        }
+    }
+
+    /// Into the room that is there.
+    fn clone_from(&mut self, other: &Self) {
+        (self.prior, self.level) = (other.prior, other.level);
+        self.noise_precision = other.noise_precision;
+        self.rows.clone_from(&other.rows);
+        self.columns.clone_from(&other.columns);
+        self.row_presence.clone_from(&other.row_presence);
+        self.column_presence.clone_from(&other.column_presence);
+    }
+}
+
+/// Responses and weights of the entries, in the order of a side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     pub z: &'a [f64],
     pub w: Option<&'a [f64]>,
 }
 
+/// The responses of all entries, none weighing more than another, in the order of both sides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Targets<'a> {
+    pub by_row: &'a [f64],
+    pub by_column: &'a [f64],
+}
+
+impl<'a> Targets<'a> {
+    /// The observed values.
+    pub fn values(panel: &'a Panel<'_>) -> Self {
+        Self { by_row: panel.observations.values(), by_column: panel.column_values() }
+    }
+
+    fn rows(self) -> Target<'a> {
+        Target { z: self.by_row, w: None }
+    }
+
+    fn columns(self) -> Target<'a> {
+        Target { z: self.by_column, w: None }
+    }
+}
+
 impl Belief {
     /// Effects from the entries, factors at random: those of a column depend on the seed and on
     /// its signature.
-    pub fn new(panel: &Panel<'_>, target: Target<'_>, prior: Prior) -> Self {
+    pub fn new(panel: &Panel<'_>, targets: Targets<'_>, prior: Prior) -> Self {
         let (p, shape) = (prior.rank + 1, panel.observations.shape());
-        let (mean, deviation) = spread(target.z);
+        let (mean, deviation) = spread(targets.by_row);
         let mut belief = Self {
             prior,
             level: if prior.effects { mean } else { 0.0 },
@@ -74,20 +118,20 @@ impl Belief {
             column_presence: Presence::new(0, &Units::new(0, p)),
         };
         if prior.effects {
-            belief.find_effects(panel, target);
+            belief.find_effects(panel, targets);
         }
         belief.add_factors(panel);
         belief
     }
 
-    fn find_effects(&mut self, panel: &Panel<'_>, target: Target<'_>) {
+    fn find_effects(&mut self, panel: &Panel<'_>, targets: Targets<'_>) {
         let start = 4.0 * self.noise_precision;
         self.rows.precision[0] = start;
         self.columns.precision[0] = start;
         for _ in 0..EFFECT_SWEEPS {
-            self.rows.update(&self.columns, panel.rows(), self.responses(target));
-            let squares = self.columns.update(&self.rows, panel.columns(), self.responses(target));
-            self.set_noise(squares, target.z.len());
+            self.update_rows(panel, targets.rows());
+            let squares = self.update_columns(panel, targets.columns());
+            self.set_noise(squares, targets.by_row.len());
             update_precisions(&mut self.rows, None, 1.0);
             update_precisions(&mut self.columns, None, 1.0);
         }
@@ -146,12 +190,12 @@ impl Belief {
     }
 
     /// One sweep: rows, columns, their priors, the noise.
-    pub fn sweep(&mut self, panel: &Panel<'_>, target: Target<'_>, number: usize) {
-        self.update_rows(panel, target);
+    pub fn sweep(&mut self, panel: &Panel<'_>, targets: Targets<'_>, number: usize) {
+        self.update_rows(panel, targets.rows());
         self.update_row_prior(panel, number);
-        let squares = self.update_columns(panel, target);
+        let squares = self.update_columns(panel, targets.columns());
         self.update_column_prior(panel, number);
-        self.set_noise(squares, target.z.len());
+        self.set_noise(squares, targets.by_row.len());
         self.rotate(number);
     }
 

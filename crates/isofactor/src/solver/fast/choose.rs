@@ -2,9 +2,9 @@
 //! are worth having. Every choice is judged on entries that were held back from its trial.
 
 use super::{
-    belief::{Belief, Prior, Target},
+    belief::{Belief, Prior, Targets},
     linked::Linked,
-    panel::{Panel, spread},
+    panel::{Panel, Split, spread},
 };
 use crate::{
     config::{FitConfig, LinkChoice, Shrinkage},
@@ -134,7 +134,7 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         seed: settings.seed,
     };
     let most = if observations.len() > 2 * ENOUGH { ENOUGH } else { usize::MAX };
-    let (training, judged) = panel.split(HELD, most, settings.seed);
+    let Split { shape, training, judged } = panel.split(HELD, most, settings.seed);
     let given = match &settings.link {
         LinkChoice::Known(link) if *link != KnownLink::Identity => Some(link.clone()),
         _ => None,
@@ -162,7 +162,6 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         }
         return Ok(plan.named());
     }
-    let shape = Shape { rows, columns };
     let training = Observations::arrange(shape, training)?;
     let mut trials =
         Trials { panel: Panel::new(&training), judged, range: range(&training), found: Vec::new() };
@@ -228,13 +227,13 @@ impl Trials<'_> {
     /// The simplest of level, effects and factors that is good enough; returns the least error.
     fn of_factors(&mut self, plan: &mut Plan, shrinkages: &[f64]) -> f64 {
         let values = self.panel.observations.values();
-        let target = Target { z: values, w: None };
         let mean = spread(values).0;
         let of_level = self.error(|_, _| mean);
         self.note("level".to_owned(), of_level, 0);
         let mut of_effects = f64::INFINITY;
         if plan.prior.effects {
-            let effects = Belief::new(&self.panel, target, plan.prior).without_factors(true);
+            let targets = Targets::values(&self.panel);
+            let effects = Belief::new(&self.panel, targets, plan.prior).without_factors(true);
             of_effects = self.error(|row, column| effects.score(row, column));
             self.note("effects".to_owned(), of_effects, 0);
         }
@@ -242,7 +241,7 @@ impl Trials<'_> {
         let mut path = Vec::new();
         for &shrinkage in shrinkages {
             let prior = Prior { shrinkage, ..plan.prior };
-            let patience = self.of_shrinkage(prior, target, &mut path);
+            let patience = self.of_shrinkage(prior, &mut path);
             let what = format!("factors, shrinkage {shrinkage}");
             self.note(what, patience.best, patience.at);
             if patience.best < best {
@@ -258,14 +257,15 @@ impl Trials<'_> {
     }
 
     /// Sweeps with one shrinkage; given up where it falls behind the path of the one before.
-    fn of_shrinkage(&self, prior: Prior, target: Target<'_>, path: &mut Vec<f64>) -> Patience {
+    fn of_shrinkage(&self, prior: Prior, path: &mut Vec<f64>) -> Patience {
         const FIRST_JUDGED: usize = 4;
         const BEHIND: f64 = 1.005;
-        let mut belief = Belief::new(&self.panel, target, prior);
+        let targets = Targets::values(&self.panel);
+        let mut belief = Belief::new(&self.panel, targets, prior);
         let mut patience = patience(&Kind::Factors, self.panel.observations.len());
         let leads = path.is_empty();
         for number in 0..MOST_SWEEPS {
-            belief.sweep(&self.panel, target, number);
+            belief.sweep(&self.panel, targets, number);
             let error = self.error(|row, column| belief.score(row, column));
             if leads {
                 path.push(error);

@@ -120,7 +120,7 @@ fn place(
     unit.mean.clone_from(&unit.prior);
     let starts = [0, entries.len()];
     let index: Vec<u32> = (0..entries.len() as u32).collect();
-    let lists = Lists { starts: &starts, others: &index, numbers: None };
+    let lists = Lists { starts: &starts, others: &index, ordered: true };
     let straight = matches!(link, Link::Known(crate::link::KnownLink::Identity));
     for round in 0..if straight { 1 } else { ROUNDS } {
         let (mut z, mut w) = (Vec::new(), Vec::new());

@@ -8,12 +8,13 @@
 use rayon::prelude::*;
 
 use super::{
-    belief::{Belief, Prior, Target},
+    belief::{Belief, Prior, Target, Targets},
     curve::{self, Seen},
     panel::{Panel, spread},
     units::{Lists, Units},
 };
 use crate::{
+    Entry,
     factors::Factors,
     link::{KnownLink, Tabulated},
     model::Offsets,
@@ -54,11 +55,12 @@ impl Linked {
         start: Option<(&Factors, Option<&Offsets>)>,
     ) -> Option<Self> {
         let z = by_rank(panel.observations.values());
-        let target = Target { z: &z, w: None };
-        let mut belief = Belief::new(panel, target, prior);
+        let by_column = panel.by_column(&z);
+        let targets = Targets { by_row: &z, by_column: &by_column };
+        let mut belief = Belief::new(panel, targets, prior);
         match start {
             Some((factors, offsets)) => belief.begin_at(factors, offsets),
-            None => (0..before).for_each(|number| belief.sweep(panel, target, number)),
+            None => (0..before).for_each(|number| belief.sweep(panel, targets, number)),
         }
         let penalty = 1e-6 * z.len() as f64;
         let mut linked = Self {
@@ -120,12 +122,14 @@ impl Linked {
     /// Fits the link to the scores and their variances, and smooths it by their mean variance.
     fn fit_link(&mut self, panel: &Panel<'_>, scores: &[f64]) -> Option<()> {
         let stride = scores.len().div_ceil(MOST_SEEN);
-        let mut seen = Seen::default();
-        for (k, entry) in panel.observations.iter().enumerate().step_by(stride) {
-            seen.mean.push(scores[k]);
-            seen.variance.push(self.belief.score_variance(entry.row, entry.column));
-            seen.value.push(entry.value);
-        }
+        let entries: Vec<(f64, Entry)> =
+            scores.iter().copied().zip(panel.observations.iter()).step_by(stride).collect();
+        let variance = |entry: &Entry| self.belief.score_variance(entry.row, entry.column);
+        let seen = Seen {
+            mean: entries.iter().map(|(mean, _)| *mean).collect(),
+            variance: entries.par_iter().map(|(_, entry)| variance(entry)).collect(),
+            value: entries.iter().map(|(_, entry)| entry.value).collect(),
+        };
         let deviation = (seen.variance.iter().sum::<f64>() / seen.variance.len() as f64).sqrt();
         self.link = match &self.given {
             Some(link) => {
@@ -142,8 +146,12 @@ impl Linked {
         Some(())
     }
 
+    /// A half of a sweep, everything in the order of the side that moves.
     fn half(&mut self, panel: &Panel<'_>, scores: Vec<f64>, rows: bool) {
-        let values = panel.observations.values();
+        let (scores, values) = match rows {
+            true => (scores, panel.observations.values()),
+            false => (panel.by_column(&scores), panel.column_values()),
+        };
         let lines: Vec<(f64, f64)> =
             scores.par_iter().map(|&x| self.link.value_and_slope(x)).collect();
         let count = lines.len() as f64;
@@ -216,15 +224,14 @@ impl Step<'_> {
         let rank = mean.len() - 1;
         let (mut before, mut promised, mut after) = (0.0, 0.0, 0.0);
         for at in lists.starts[unit]..lists.starts[unit + 1] {
-            let k = lists.numbers.map_or(at, |numbers| numbers[at] as usize);
             let v = other.of(lists.others[at] as usize);
             let product: f64 = mean[..rank].iter().zip(&v[..rank]).map(|(u, v)| u * v).sum();
             let x = self.level + mean[rank] + v[rank] + product;
-            let (value, slope) = self.lines[k];
-            let residual = self.values[k] - value;
+            let (value, slope) = self.lines[at];
+            let residual = self.values[at] - value;
             before += residual * residual;
-            promised += (residual - slope * (x - self.scores[k])).powi(2);
-            after += (self.values[k] - self.link.value_and_slope(x).0).powi(2);
+            promised += (residual - slope * (x - self.scores[at])).powi(2);
+            after += (self.values[at] - self.link.value_and_slope(x).0).powi(2);
         }
         after <= f64::max(before, BROKEN_PROMISE * promised)
     }

@@ -31,7 +31,9 @@ mod units;
 
 use std::time::Instant;
 
-use belief::{Belief, Prior, Target};
+use rayon::prelude::*;
+
+use belief::{Belief, Prior, Targets};
 use choose::{Kind, MOST_LINKED_SWEEPS, MOST_SWEEPS, Plan, choose, go_on, patience, range};
 use linked::Linked;
 use panel::Panel;
@@ -66,10 +68,28 @@ pub(crate) struct FastFit {
 }
 
 /// A state of the fit, with or without a link.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum State {
     Straight(Box<Belief>),
     Linked(Box<Linked>),
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        match self {
+            State::Straight(belief) => State::Straight(belief.clone()),
+            State::Linked(linked) => State::Linked(linked.clone()),
+        }
+    }
+
+    /// Into the room that is there: beliefs are large.
+    fn clone_from(&mut self, other: &Self) {
+        match (self, other) {
+            (State::Straight(mine), State::Straight(other)) => mine.clone_from(other),
+            (State::Linked(mine), State::Linked(other)) => mine.clone_from(other),
+            (mine, other) => *mine = other.clone(),
+        }
+    }
 }
 
 impl State {
@@ -78,9 +98,9 @@ impl State {
         plan: &Plan,
         start: Option<(&Factors, Option<&Offsets>)>,
     ) -> Option<Self> {
-        let target = Target { z: panel.observations.values(), w: None };
+        let targets = Targets::values(panel);
         let straight = |prior: Prior| {
-            let mut belief = Belief::new(panel, target, prior);
+            let mut belief = Belief::new(panel, targets, prior);
             if let Some((factors, offsets)) = start {
                 belief.begin_at(factors, offsets);
             }
@@ -101,8 +121,7 @@ impl State {
     fn sweep(&mut self, panel: &Panel<'_>, number: usize) -> bool {
         match self {
             State::Straight(belief) => {
-                let target = Target { z: panel.observations.values(), w: None };
-                belief.sweep(panel, target, number);
+                belief.sweep(panel, Targets::values(panel), number);
                 true
             }
             State::Linked(linked) => linked.sweep(panel).is_some(),
@@ -125,8 +144,17 @@ impl State {
 
     /// `sum_k (y_k - prediction_k)^2`, predictions kept to the range of the training values.
     fn squares(&self, observations: &Observations, (low, high): (f64, f64)) -> f64 {
-        let error = |e: crate::Entry| e.value - self.predict(e.row, e.column).clamp(low, high);
-        observations.iter().map(|entry| error(entry).powi(2)).sum()
+        let of_row = |row: usize| -> f64 {
+            let entries = observations.row(row);
+            let pairs = entries.columns.iter().zip(entries.values);
+            let error = |(&column, value): (&u32, &f64)| {
+                value - self.predict(row, column as usize).clamp(low, high)
+            };
+            pairs.map(|pair| error(pair).powi(2)).sum()
+        };
+        let rows = (0..observations.shape().rows).into_par_iter().with_min_len(64);
+        let squares: Vec<f64> = rows.map(of_row).collect();
+        squares.into_iter().sum()
     }
 
     fn is_finite(&self) -> bool {
@@ -195,7 +223,7 @@ impl Run<'_> {
         let most = most.min(settings.iterations);
         let watched = self.validation.is_some() && settings.keep == Keep::Best;
         let mut patience = patience(&self.plan.kind, self.train.len());
-        let mut best = None;
+        let mut best: Option<(usize, State)> = None;
         let mut sweep = 0;
         let mut flow = self.see(0, &state).1;
         let stop = loop {
@@ -219,7 +247,13 @@ impl Run<'_> {
             if let Some(error) = error.filter(|_| watched) {
                 let spent = patience.spent(sweep, error);
                 if patience.at == sweep {
-                    best = Some((sweep, state.clone()));
+                    match &mut best {
+                        Some((at, held)) => {
+                            *at = sweep;
+                            held.clone_from(&state);
+                        }
+                        None => best = Some((sweep, state.clone())),
+                    }
                 }
                 if spent {
                     break Stop::Converged;

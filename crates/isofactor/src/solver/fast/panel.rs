@@ -3,8 +3,10 @@
 
 use std::cmp::Reverse;
 
+use rayon::prelude::*;
+
 use super::units::Lists;
-use crate::observations::{EntryList, Observations};
+use crate::observations::{Entry, EntryList, Observations, Shape};
 
 /// Entries by row and by column, with a signature of every unit.
 #[derive(Debug)]
@@ -13,10 +15,19 @@ pub(super) struct Panel<'a> {
     column_starts: Vec<usize>,
     column_rows: Vec<u32>,
     column_numbers: Vec<u32>,
+    column_values: Vec<f64>,
     pub signatures: Signatures,
     /// Rows and columns in the order of their signatures.
     pub row_order: Vec<u32>,
     pub column_order: Vec<u32>,
+}
+
+/// Entries to learn from and entries to judge by.
+#[derive(Debug)]
+pub(super) struct Split {
+    pub shape: Shape,
+    pub training: EntryList,
+    pub judged: EntryList,
 }
 
 /// A number for every row and column that depends on its entries alone: not on names, order or
@@ -67,10 +78,7 @@ impl Signatures {
     }
 
     /// The entries, each with a number for its value in units of the spread.
-    fn coded<'a>(
-        &self,
-        observations: &'a Observations,
-    ) -> impl Iterator<Item = (crate::Entry, u64)> + 'a {
+    fn coded<'a>(&self, observations: &'a Observations) -> impl Iterator<Item = (Entry, u64)> + 'a {
         let (centre, scale) = (self.centre, self.scale);
         observations.iter().map(move |entry| (entry, code(entry.value, centre, scale)))
     }
@@ -106,6 +114,8 @@ impl<'a> Panel<'a> {
             (column_rows[*place], column_numbers[*place]) = (entry.row as u32, k as u32);
             *place += 1;
         }
+        let values = observations.values();
+        let column_values = column_numbers.iter().map(|&k| values[k as usize]).collect();
         let signatures = Signatures::new(observations);
         let order = |signatures: &[u64], count: &dyn Fn(usize) -> usize| -> Vec<u32> {
             let mut order: Vec<u32> = (0..signatures.len() as u32).collect();
@@ -120,6 +130,7 @@ impl<'a> Panel<'a> {
             column_starts,
             column_rows,
             column_numbers,
+            column_values,
             signatures,
             row_order,
             column_order,
@@ -131,41 +142,57 @@ impl<'a> Panel<'a> {
         Lists {
             starts: self.observations.row_starts(),
             others: self.observations.columns(),
-            numbers: None,
+            ordered: false,
         }
     }
 
     /// The entries of each column.
     pub fn columns(&self) -> Lists<'_> {
-        Lists {
-            starts: &self.column_starts,
-            others: &self.column_rows,
-            numbers: Some(&self.column_numbers),
-        }
+        Lists { starts: &self.column_starts, others: &self.column_rows, ordered: true }
+    }
+
+    /// The values in the order of the columns.
+    pub fn column_values(&self) -> &[f64] {
+        &self.column_values
+    }
+
+    /// Numbers of the entries in the order of the columns.
+    pub fn by_column<T: Copy + Send + Sync>(&self, numbers: &[T]) -> Vec<T> {
+        self.column_numbers.par_iter().map(|&k| numbers[k as usize]).collect()
     }
 
     /// About `share` of the entries to judge by and the others to learn from; of many rows only
-    /// enough for `most` entries. The seed and the signatures decide.
-    pub fn split(&self, held: f64, most: usize, seed: u64) -> (EntryList, EntryList) {
+    /// enough for `most` entries, numbered anew. The seed and the signatures decide.
+    pub fn split(&self, held: f64, most: usize, seed: u64) -> Split {
         let keep = (most as f64 / self.observations.len() as f64).min(1.0);
-        let (mut training, mut judged) = (EntryList::default(), EntryList::default());
         let Signatures { rows, columns, .. } = &self.signatures;
+        let mut split = Split {
+            shape: Shape { rows: 0, columns: columns.len() },
+            training: EntryList::default(),
+            judged: EntryList::default(),
+        };
+        let mut row_before = None;
         for (entry, code) in self.signatures.coded(self.observations) {
             let of_row = rows[entry.row] ^ scramble(seed);
             if share(of_row) > keep {
                 continue;
             }
+            // Entries come row by row.
+            if row_before.replace(entry.row) != Some(entry.row) {
+                split.shape.rows += 1;
+            }
             let of_entry = of_row ^ columns[entry.column].rotate_left(17) ^ code.rotate_left(31);
-            if share(of_entry) < held { judged.push(entry) } else { training.push(entry) }
+            let entry = Entry { row: split.shape.rows - 1, ..entry };
+            let held = share(of_entry) < held;
+            if held { split.judged.push(entry) } else { split.training.push(entry) }
         }
-        (training, judged)
+        split
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entry, Shape};
 
     fn observations(turn: usize, scale: f64, shift: f64) -> Observations {
         let shape = Shape { rows: 7, columns: 5 };
@@ -191,8 +218,9 @@ mod tests {
         }
         assert_eq!(a.signatures.columns, b.signatures.columns);
         assert_eq!(a.column_order, b.column_order);
-        let (training, judged) = a.split(0.3, usize::MAX, 1);
-        assert_eq!(training.len() + judged.len(), 24);
-        assert_eq!(b.split(0.3, usize::MAX, 1).1.len(), judged.len());
+        let split = a.split(0.3, usize::MAX, 1);
+        assert_eq!(split.training.len() + split.judged.len(), 24);
+        assert_eq!(split.shape, plain.shape());
+        assert_eq!(b.split(0.3, usize::MAX, 1).judged.len(), split.judged.len());
     }
 }

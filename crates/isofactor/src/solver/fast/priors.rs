@@ -184,9 +184,9 @@ mod tests {
         units.mean = vec![1.0, 1.2, -0.5];
         units.precision = vec![2.0];
         let (starts, others) = ([0usize, 1, 2, 3], [0u32, 0, 1]);
-        let lists = Lists { starts: &starts, others: &others, numbers: None };
+        let lists = Lists { starts: &starts, others: &others, ordered: true };
         let (other_starts, rows) = ([0usize, 2, 3], [0u32, 1, 2]);
-        let other_lists = Lists { starts: &other_starts, others: &rows, numbers: None };
+        let other_lists = Lists { starts: &other_starts, others: &rows, ordered: true };
         let mut presence = Presence::new(2, &units);
         presence.precision = vec![0.5];
         presence.update(&mut units, lists, other_lists, &[0, 1]);

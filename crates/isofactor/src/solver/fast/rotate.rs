@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     linalg::{self, Mat},
-    simd::{self, Kernel},
+    simd::{self, Kernel, LANES, Lanes, ZERO},
 };
 
 /// `mean_i E (u_i - pi_i)(u_i - pi_i)'` over the factors.
@@ -121,41 +121,54 @@ impl Kernel for TurnCovariances<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let (p, r, t) = (self.p, self.p - 1, self.t);
-        let (mut full, mut half) = (vec![0.0; p * p], vec![0.0; p * p]);
+        let width = p.div_ceil(LANES);
+        // T' row after row, whole lanes; the effect is turned into itself.
+        let mut across = vec![ZERO; p * width];
+        for c in 0..r {
+            let row = &mut across[c * width..(c + 1) * width].as_flattened_mut()[..r];
+            row.iter_mut().enumerate().for_each(|(b, x)| *x = t[b * r + c]);
+        }
+        across[r * width..].as_flattened_mut()[r] = 1.0;
+        let (mut full, mut half) = (vec![ZERO; p * width], vec![ZERO; p * width]);
         for covariance in self.covariances.chunks_exact_mut(triangle(p)) {
+            let flat = full.as_flattened_mut();
             for a in 0..p {
                 for b in 0..=a {
-                    full[a * p + b] = covariance[triangle(a) + b];
-                    full[b * p + a] = covariance[triangle(a) + b];
+                    flat[a * LANES * width + b] = covariance[triangle(a) + b];
+                    flat[b * LANES * width + a] = covariance[triangle(a) + b];
                 }
             }
-            // T S, with the effect's row as it is; rows of S are added whole.
-            half.fill(0.0);
+            // T S, with the effect's row as it is, then (T S) T': rows are added whole.
+            half.fill(ZERO);
             for a in 0..r {
-                let to = &mut half[a * p..(a + 1) * p];
+                let to = &mut half[a * width..(a + 1) * width];
                 for c in 0..r {
-                    let (share, from) = (t[a * r + c], &full[c * p..(c + 1) * p]);
-                    for b in 0..p {
-                        to[b] += share * from[b];
-                    }
+                    add_row::<FMA>(to, t[a * r + c], &full[c * width..(c + 1) * width]);
                 }
             }
-            half[r * p..].copy_from_slice(&full[r * p..]);
+            half[r * width..].copy_from_slice(&full[r * width..]);
+            full.fill(ZERO);
             for a in 0..p {
-                let row = &half[a * p..a * p + r];
-                for b in 0..=a {
-                    covariance[triangle(a) + b] = if b < r {
-                        let mut sum = 0.0;
-                        for c in 0..r {
-                            sum += row[c] * t[b * r + c];
-                        }
-                        sum
-                    } else {
-                        half[a * p + r]
-                    };
+                let to = &mut full[a * width..(a + 1) * width];
+                for c in 0..p {
+                    let share = half.as_flattened()[a * LANES * width + c];
+                    add_row::<FMA>(to, share, &across[c * width..(c + 1) * width]);
                 }
+            }
+            let flat = full.as_flattened();
+            for a in 0..p {
+                covariance[triangle(a)..triangle(a) + a + 1]
+                    .copy_from_slice(&flat[a * LANES * width..][..a + 1]);
             }
         }
+    }
+}
+
+/// `to += share from`
+#[inline(always)]
+fn add_row<const FMA: bool>(to: &mut [Lanes], share: f64, from: &[Lanes]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = simd::mul_add::<FMA>([share; LANES], *from, *to);
     }
 }
 

@@ -29,8 +29,8 @@ pub(super) struct Lists<'a> {
     pub starts: &'a [usize],
     /// The unit of the other side that each entry belongs to.
     pub others: &'a [u32],
-    /// The number of each entry; none where they are in the order of their numbers.
-    pub numbers: Option<&'a [u32]>,
+    /// Whether the entries of a unit are in the order of the other side.
+    pub ordered: bool,
 }
 
 impl Lists<'_> {
@@ -45,7 +45,7 @@ impl Lists<'_> {
     }
 }
 
-/// What the entries say: response and weight of each, by number.
+/// What the entries say: response and weight of each, in the order of the lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Responses<'a> {
     pub z: &'a [f64],
@@ -58,7 +58,7 @@ pub(super) struct Responses<'a> {
 }
 
 /// The posterior of one side.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Units {
     /// Coordinates of a unit (`p`).
     pub p: usize,
@@ -70,6 +70,23 @@ pub(super) struct Units {
     pub precision: Vec<f64>,
     /// `pi`, `p` numbers a unit.
     pub prior: Vec<f64>,
+}
+
+impl Clone for Units {
+    fn clone(&self) -> Self {
+        let mut units = Self::new(0, self.p);
+        units.clone_from(self);
+        units
+    }
+
+    /// Into the room that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.p = other.p;
+        self.mean.clone_from(&other.mean);
+        self.covariance.clone_from(&other.covariance);
+        self.precision.clone_from(&other.precision);
+        self.prior.clone_from(&other.prior);
+    }
 }
 
 /// Numbers in the lower triangle of a `p x p` matrix.
@@ -135,9 +152,8 @@ impl Units {
         const FEWEST: usize = 4;
         let bytes = size_of_val(moments);
         let each = lists.others.len() / self.len().max(1);
-        let ordered = lists.numbers.is_some();
         let together = self.len() * Layout::new(self.p).width() * size_of::<Lanes>();
-        if bytes <= 2 * CACHE || !ordered || together > 2 * CACHE {
+        if bytes <= 2 * CACHE || !lists.ordered || together > 2 * CACHE {
             return 1;
         }
         (bytes / CACHE).min(each / FEWEST).max(1)
@@ -333,15 +349,11 @@ impl Update<'_> {
             let (mut weights, mut responses) = (ZERO, ZERO);
             let mut places = [0usize; LANES];
             for i in 0..live {
-                let k = match self.lists.numbers {
-                    Some(numbers) => numbers[at + i] as usize,
-                    None => at + i,
-                };
                 let weight = match w {
-                    Some(w) => noise_precision * w[k],
+                    Some(w) => noise_precision * w[at + i],
                     None => noise_precision,
                 };
-                let response = z[k] - level;
+                let response = z[at + i] - level;
                 places[i] = self.lists.others[at + i] as usize * width;
                 (weights[i], responses[i]) = (weight, weight * response);
                 sums.weight += weight;
@@ -591,7 +603,7 @@ mod tests {
         unit.prior = vec![0.2, -0.1, 0.3];
         let (starts, index) = ([0, 3], [0u32, 1, 1]);
         let (z, w) = ([1.0, 2.0, -0.5], [1.0, 0.5, 2.0]);
-        let lists = Lists { starts: &starts, others: &index, numbers: None };
+        let lists = Lists { starts: &starts, others: &index, ordered: true };
         let (level, tau) = (0.25, 1.5);
         let responses = Responses { z: &z, w: Some(&w), level, noise_precision: tau };
         let squares = unit.update(&other, lists, responses);
