@@ -27,8 +27,11 @@ pub(super) const MOST_LINKED_SWEEPS: usize = 100;
 const SWEEPS: usize = 15;
 /// Sweeps from where an earlier fit ended, with many entries.
 const WARM_SWEEPS: usize = 8;
-/// The rank of `auto`: coordinates that are not needed empty themselves.
-const RANK: usize = 12;
+/// The ranks that `auto` tries: the smaller one where it is as good. Coordinates that are not
+/// needed empty themselves, so that a rank too high costs time and little else.
+const RANKS: [usize; 2] = [12, 6];
+/// The lower ranks that are tried with a link, one after the other while they are as good.
+const LINKED_RANKS: [usize; 3] = [6, 3, 2];
 /// Below this many entries a link gets more time to prove itself.
 const FEW: usize = 50_000;
 /// The shrinkages that are tried: a prior more precise than the factors look is better where
@@ -122,7 +125,7 @@ pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Pla
 pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
     let observations = panel.observations;
     let Shape { rows, columns } = observations.shape();
-    let rank = settings.rank.unwrap_or(RANK).min(rows.min(columns));
+    let rank = settings.rank.unwrap_or(RANKS[0]).min(rows.min(columns));
     let shrinkages: Vec<f64> = match settings.shrinkage {
         Shrinkage::Auto => SHRINKAGES.to_vec(),
         Shrinkage::Fixed(kappa) => vec![kappa],
@@ -168,14 +171,26 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
     let mut best = f64::INFINITY;
     if try_factors {
         best = trials.of_factors(&mut plan, &shrinkages);
+        if settings.rank.is_none() && plan.kind == Kind::Factors && RANKS[1] < rank {
+            best = best.min(trials.of_rank(&mut plan, RANKS[1], best));
+        }
     }
     if try_link {
         let shrinkage = if let [kappa] = shrinkages[..] { kappa } else { 1.0 };
         let prior = Prior { shrinkage, ..prior };
         let limit = if try_factors { best } else { f64::INFINITY };
-        let patience = trials.of_link(prior, &linked, given, before, limit);
+        let mut patience = trials.of_link(prior, &linked, limit);
         if !try_factors || patience.best < LINK_GAIN * best {
-            plan = Plan { prior, kind: linked, sweeps: patience.at + 2, ..plan };
+            plan = Plan { prior, kind: linked.clone(), sweeps: patience.at + 2, ..plan };
+            // Factors that are not needed can imitate a bent link: here they do harm.
+            for lower in LINKED_RANKS.into_iter().filter(|&r| settings.rank.is_none() && r < rank) {
+                let prior = Prior { rank: lower, ..prior };
+                let next = trials.of_link(prior, &linked, f64::INFINITY);
+                if next.best > GAIN.recip() * patience.best {
+                    break;
+                }
+                (plan.prior, plan.sweeps, patience) = (prior, next.at + 2, next);
+            }
         }
     }
     plan.chosen.trials = trials.found;
@@ -185,7 +200,7 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
 impl Plan {
     /// The plan with its choices in words.
     fn named(mut self) -> Self {
-        self.chosen.shrinkage = self.prior.shrinkage;
+        (self.chosen.rank, self.chosen.shrinkage) = (self.prior.rank, self.prior.shrinkage);
         self.chosen.link = match &self.kind {
             Kind::Level => "identity, level only".to_owned(),
             Kind::Effects => "identity, effects only".to_owned(),
@@ -242,7 +257,7 @@ impl Trials<'_> {
         for &shrinkage in shrinkages {
             let prior = Prior { shrinkage, ..plan.prior };
             let patience = self.of_shrinkage(prior, &mut path);
-            let what = format!("factors, shrinkage {shrinkage}");
+            let what = format!("factors, rank {}, shrinkage {shrinkage}", prior.rank);
             self.note(what, patience.best, patience.at);
             if patience.best < best {
                 (best, plan.prior, plan.sweeps) = (patience.best, prior, patience.at);
@@ -254,6 +269,17 @@ impl Trials<'_> {
             plan.kind = Kind::Effects;
         }
         best.min(of_effects).min(of_level)
+    }
+
+    /// A lower rank, taken where it is as good; returns its error.
+    fn of_rank(&mut self, plan: &mut Plan, rank: usize, best: f64) -> f64 {
+        let prior = Prior { rank, ..plan.prior };
+        let patience = self.of_shrinkage(prior, &mut vec![best; MOST_SWEEPS]);
+        self.note(format!("factors, rank {rank}"), patience.best, patience.at);
+        if patience.best <= GAIN.recip() * best {
+            (plan.prior, plan.sweeps) = (prior, patience.at);
+        }
+        patience.best
     }
 
     /// Sweeps with one shrinkage; given up where it falls behind the path of the one before.
@@ -281,19 +307,14 @@ impl Trials<'_> {
     }
 
     /// Sweeps with a link; given up where it stays behind what is simpler.
-    fn of_link(
-        &mut self,
-        prior: Prior,
-        kind: &Kind,
-        given: Option<KnownLink>,
-        before: usize,
-        limit: f64,
-    ) -> Patience {
+    fn of_link(&mut self, prior: Prior, kind: &Kind, limit: f64) -> Patience {
+        let Kind::Linked { given, before } = kind else { return Patience::new(0) };
         let entries = self.panel.observations.len();
         let small = entries < FEW;
         let mut patience = patience(kind, entries);
         let name = given.as_ref().map_or("learned link".to_owned(), |link| format!("link {link}"));
-        if let Some(mut linked) = Linked::new(&self.panel, prior, given, before, None) {
+        let name = format!("{name}, rank {}", prior.rank);
+        if let Some(mut linked) = Linked::new(&self.panel, prior, given.clone(), *before, None) {
             for sweep in 1..=MOST_LINKED_SWEEPS {
                 if linked.sweep(&self.panel).is_none() {
                     break;
