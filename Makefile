@@ -7,7 +7,7 @@ BENCH_OUT ?= target/bench
 # Without that folder the benchmarks use made data alone.
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
-.PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-peers \
+.PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-curved bench-peers \
         bench-reference program deny clean
 
 test: format lint doc check
@@ -47,6 +47,10 @@ bench-cost:
 bench-memory: program
 	$(CARGO) bench --locked --package isofactor-lab --bench cost -- --memory 5e7 \
 	    --program $(abspath target/release/isofactor) --out $(abspath $(BENCH_OUT))
+
+# How close a learned link comes to the fit that is given the true one, on made data.
+bench-curved:
+	$(CARGO) bench --locked --package isofactor-lab --bench curved -- --out $(abspath $(BENCH_OUT))
 
 bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)

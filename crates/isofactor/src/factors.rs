@@ -1,11 +1,16 @@
 //! A few numbers per row and per column, and the scores they make.
 
+use rayon::prelude::*;
+
 use crate::{
     error::Result,
     linalg,
     observations::Shape,
     simd::{LANES, Lanes, ZERO},
 };
+
+/// How many rows or columns are worked on in one go, whatever the number of threads.
+pub(crate) const CHUNK: usize = 1 << 11;
 
 /// The factors of rows (`U`) and columns (`V`); stacked they are the paper's `Z = [U; V]`.
 ///
@@ -131,6 +136,28 @@ impl Factors {
         }
     }
 
+    /// `self <- Z + a self`
+    pub(crate) fn become_moved(&mut self, a: f64, from: &Factors) {
+        let side = |to: &mut [Lanes], from: &[Lanes]| {
+            to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = std::array::from_fn(|i| from[i] + a * to[i]);
+                }
+            });
+        };
+        side(&mut self.rows, &from.rows);
+        side(&mut self.columns, &from.columns);
+    }
+
+    /// All zero again.
+    pub(crate) fn clear(&mut self) {
+        let clear = |side: &mut Vec<Lanes>| {
+            side.par_chunks_mut(CHUNK).for_each(|lanes| lanes.fill(ZERO));
+        };
+        clear(&mut self.rows);
+        clear(&mut self.columns);
+    }
+
     /// `<Z, W>`
     pub fn inner(&self, other: &Factors) -> f64 {
         linalg::dot(self.rows.as_flattened(), other.rows.as_flattened())
@@ -163,9 +190,16 @@ impl Factors {
     pub fn imbalance(&self) -> Vec<f64> {
         let size = LANES * self.width();
         let mut difference = vec![0.0; size * size];
-        let (rows, columns) = (self.rows.as_flattened(), self.columns.as_flattened());
-        linalg::add_transpose_times(&mut difference, 1.0, rows, size);
-        linalg::add_transpose_times(&mut difference, -1.0, columns, size);
+        for (side, sign) in [(&self.rows, 1.0), (&self.columns, -1.0)] {
+            let parts: Vec<Vec<f64>> = (side.par_chunks(CHUNK * self.width()))
+                .map(|part| {
+                    let mut square = vec![0.0; size * size];
+                    linalg::add_transpose_times(&mut square, sign, part.as_flattened(), size);
+                    square
+                })
+                .collect();
+            parts.iter().for_each(|part| linalg::add_scaled(&mut difference, 1.0, part));
+        }
         difference
     }
 

@@ -398,7 +398,9 @@ fn finish(
         chosen: None,
     };
     let Findings { constants, standing } = findings;
-    let (factors, link) = (state.factors, state.link);
+    // What was known of every entry is not needed any more, and takes room.
+    let State { factors, link, scores, evaluated, .. } = state;
+    drop((scores, evaluated));
     let (offsets, fold_in) = (None, None);
     let mut model =
         FittedModel { factors, link, offsets, fold_in, baseline, provenance, constants, standing };

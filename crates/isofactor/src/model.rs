@@ -209,14 +209,20 @@ pub(crate) fn predict(
     }
 }
 
-/// Errors of any prediction. Squares are taken relative to the largest error, so that they are
-/// finite whenever the errors are.
+/// Errors of any prediction. Squares are taken relative to the largest error so far, so that they
+/// are finite whenever the errors are.
 pub fn metrics(observations: &Observations, predict: impl Fn(usize, usize) -> f64) -> Metrics {
-    let errors: Vec<f64> =
-        observations.iter().map(|e| (e.value - predict(e.row, e.column)).abs()).collect();
-    let count = errors.len();
-    let largest = errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let mean =
-        |power: i32| errors.iter().map(|e| (e / largest).powi(power)).sum::<f64>() / count as f64;
-    Metrics { rmse: largest * mean(2).sqrt(), mae: largest * mean(1), count }
+    let (mut largest, mut squares, mut sum) = (f64::MIN_POSITIVE, 0.0, 0.0);
+    for entry in observations.iter() {
+        let error = (entry.value - predict(entry.row, entry.column)).abs();
+        if error > largest {
+            let share: f64 = largest / error;
+            (squares, sum, largest) = (squares * share * share, sum * share, error);
+        }
+        squares += (error / largest).powi(2);
+        sum += error / largest;
+    }
+    let count = observations.len();
+    let mean = |total: f64| total / count as f64;
+    Metrics { rmse: largest * mean(squares).sqrt(), mae: largest * mean(sum), count }
 }

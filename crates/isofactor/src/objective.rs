@@ -7,10 +7,12 @@
 //! with `s = 1` (sum) or `s = 1/M` (mean), `x_k = u_i . v_t`, `Z'DZ = U'U - V'V`. A known link is
 //! not penalised.
 
+use rayon::prelude::*;
+
 use crate::{
     config::LossScale,
     error::Result,
-    factors::Factors,
+    factors::{CHUNK, Factors},
     linalg,
     link::{
         LearnedLink, Link, LinkSpace,
@@ -18,7 +20,7 @@ use crate::{
         table::{GramMoments, LinearMoments},
     },
     passes::{Entries, Evaluated, ResidualMoments},
-    simd::Lanes,
+    simd::{LANES, Lanes},
 };
 
 /// The weights of the objective.
@@ -175,8 +177,11 @@ fn add_balance(
     signed_lambda: f64,
     imbalance: &[f64],
 ) {
-    let gradient = gradient.as_flattened_mut();
-    gradient.iter_mut().for_each(|g| *g *= scale);
     let size = imbalance.len().isqrt();
-    linalg::add_product(gradient, signed_lambda, side.as_flattened(), imbalance, size);
+    let chunk = CHUNK * size / LANES;
+    gradient.par_chunks_mut(chunk).zip(side.par_chunks(chunk)).for_each(|(gradient, side)| {
+        let gradient = gradient.as_flattened_mut();
+        gradient.iter_mut().for_each(|g| *g *= scale);
+        linalg::add_product(gradient, signed_lambda, side.as_flattened(), imbalance, size);
+    });
 }

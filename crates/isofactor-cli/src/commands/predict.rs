@@ -31,8 +31,8 @@ impl NewUnits {
         }
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
         let entries = read_entries(&Source::new(path), format, &mut rows, &mut columns)?;
-        let mut of_rows: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
-        let mut of_columns: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
+        let mut of_rows: EntriesOf = HashMap::new();
+        let mut of_columns: EntriesOf = HashMap::new();
         let mut passed_over = 0;
         for entry in entries.iter() {
             let (row, column) = (&rows.names()[entry.row], &columns.names()[entry.column]);
@@ -53,16 +53,21 @@ impl NewUnits {
                 thousands(passed_over)
             ));
         }
-        let place = |of: HashMap<String, Vec<(usize, f64)>>,
-                     unit: &dyn Fn(&[(usize, f64)]) -> Option<NewUnit>| {
-            let placed = of.into_iter().filter_map(|(name, entries)| Some((name, unit(&entries)?)));
-            placed.collect()
-        };
         Ok(Self {
-            rows: place(of_rows, &|entries| known.model.new_row(entries)),
-            columns: place(of_columns, &|entries| known.model.new_column(entries)),
+            rows: placed(of_rows, |entries| known.model.new_row(entries)),
+            columns: placed(of_columns, |entries| known.model.new_column(entries)),
         })
     }
+}
+
+/// The entries of each new row (column): the other unit and the value.
+type EntriesOf = HashMap<String, Vec<(usize, f64)>>;
+
+fn placed(
+    of: EntriesOf,
+    unit: impl Fn(&[(usize, f64)]) -> Option<NewUnit>,
+) -> HashMap<String, NewUnit> {
+    of.into_iter().filter_map(|(name, entries)| Some((name, unit(&entries)?))).collect()
 }
 
 /// Predicts every pair; names the model does not know get what is known about the other one.

@@ -72,6 +72,11 @@ pub struct Evaluated {
 }
 
 impl Evaluated {
+    /// Keeps the room of factors that are no longer needed for the next pass.
+    pub(crate) fn keep_room(&mut self, factors: Factors) {
+        self.room.factors = Some(factors);
+    }
+
     /// Exchanges what was found; each keeps its room.
     pub(crate) fn exchange(&mut self, other: &mut Evaluated) {
         std::mem::swap(self, other);
@@ -90,6 +95,23 @@ struct Room {
     pulls: Vec<AtomicU64>,
     /// Tables of moments, all zero between passes.
     tables: Vec<FineMoments>,
+    /// Factors that are no longer needed.
+    factors: Option<Factors>,
+}
+
+impl Room {
+    /// Factors that are all zero, in the room that is there if they fit.
+    fn zeros(&mut self, like: &Factors) -> Factors {
+        match self.factors.take() {
+            Some(mut factors)
+                if factors.shape() == like.shape() && factors.rank() == like.rank() =>
+            {
+                factors.clear();
+                factors
+            }
+            _ => Factors::zeros(like.shape(), like.rank()),
+        }
+    }
 }
 
 impl Clone for Room {
@@ -197,9 +219,8 @@ impl<'a> Entries<'a> {
                 found
             }
             (Need::Pull, link) => {
-                let pulls = &mut evaluated.room.pulls;
-                pulls.resize_with(self.observations.len(), AtomicU64::default);
-                let mut pull = Factors::zeros(factors.shape(), factors.rank());
+                evaluated.room.pulls.resize_with(self.observations.len(), AtomicU64::default);
+                let mut pull = evaluated.room.zeros(factors);
                 let (room, out) = (&evaluated.room.pulls[..], pull.held_rows_mut());
                 let found = match link {
                     Link::Known(KnownLink::Identity) => {

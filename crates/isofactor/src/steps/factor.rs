@@ -13,7 +13,11 @@ impl Problem<'_> {
         let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pull);
         match self.factor_step {
             StepLength::Fixed(step) => {
-                state.factors = self.stepped(&state.factors, step, &gradient);
+                let mut moved = gradient;
+                moved.become_moved(-step, &state.factors);
+                self.project(&mut moved);
+                std::mem::swap(&mut state.factors, &mut moved);
+                state.evaluated.keep_room(moved);
                 self.score(state, after_factors(&state.link, Need::Pull))?;
                 Ok(true)
             }
@@ -24,10 +28,15 @@ impl Problem<'_> {
     /// `P_C(Z - zeta G)`
     fn stepped(&self, factors: &Factors, step: f64, gradient: &Factors) -> Factors {
         let mut moved = factors.moved(-step, gradient);
-        if let Some(radius) = self.radius {
-            project_factors(&mut moved, radius);
-        }
+        self.project(&mut moved);
         moved
+    }
+
+    /// `P_C`, if the factors are projected.
+    fn project(&self, factors: &mut Factors) {
+        if let Some(radius) = self.radius {
+            project_factors(factors, radius);
+        }
     }
 
     fn search_factors(
