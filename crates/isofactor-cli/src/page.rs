@@ -77,8 +77,12 @@ pub fn scores(model: &FittedModel, observations: &Observations) -> Vec<f64> {
 }
 
 /// The link with the density of the scores under it; the true link beside it if it is known, with
-/// the factor by which its score is scaled.
-pub fn link_chart(model: &FittedModel, scores: &[f64], truth: Option<(&KnownLink, f64)>) -> Chart {
+/// `a` and `s` such that its score is `a + s x`.
+pub fn link_chart(
+    model: &FittedModel,
+    scores: &[f64],
+    truth: Option<(&KnownLink, (f64, f64))>,
+) -> Chart {
     let (low, high) = model.provenance.score_range;
     let place = |i: usize| low + (high - low) * i as f64 / (LINK_POINTS - 1) as f64;
     let curve = |f: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
@@ -87,8 +91,8 @@ pub fn link_chart(model: &FittedModel, scores: &[f64], truth: Option<(&KnownLink
     let name = if model.link.is_learned() { "learned link" } else { "known link" };
     let mut chart = Chart::new(Axis::new("Score"), Axis::new("Value"))
         .with(Series::line(name, curve(&|x| model.link.value(x))).solid());
-    if let Some((link, scale)) = truth {
-        let true_curve = curve(&|x| link.value_and_slope(x * scale).0);
+    if let Some((link, (a, s))) = truth {
+        let true_curve = curve(&|x| link.value_and_slope(a + s * x).0);
         chart = chart.with(Series::line("true link", true_curve).dashed());
     }
     chart.with(Series::histogram("density of the scores", scores, BINS))

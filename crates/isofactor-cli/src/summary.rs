@@ -76,6 +76,11 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
     line("model", format!("rank {}{effects}, {}", model.factors.rank(), link_in_words(model)));
     let ended = match p.stop {
         Stop::Converged => "converged after",
+        Stop::EarlyStop => "stopped early, nothing gained on the held-out entries, after",
+        Stop::ChosenNumber if p.chosen.as_ref().is_some_and(|c| c.judged_by == 0) => {
+            "made the usual"
+        }
+        Stop::ChosenNumber => "as many as were best on held-back entries,",
         Stop::IterationLimit => "stopped at the limit of",
         Stop::Cancelled => "interrupted after",
     };
@@ -113,7 +118,7 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
 /// What was chosen, and the errors that say so.
 fn choice_in_words(chosen: &Chosen) -> String {
     if chosen.trials.is_empty() {
-        return "too few entries to judge by: defaults".to_owned();
+        return format!("{}, without trials", chosen.link);
     }
     let least = |pick: &dyn Fn(&Trial) -> bool| {
         let errors = chosen.trials.iter().filter(|trial| pick(trial)).map(|trial| trial.rmse);

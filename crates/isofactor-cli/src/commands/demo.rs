@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use isofactor::{
-    Entry, Factors, FitConfig, FitInput, FittedModel, KnownLink, Observations, Shape, TraceRow,
-    Truth, config::LinkChoice, fit, select::hold_out,
+    FitConfig, FitInput, FittedModel, KnownLink, Observations, Shape, TraceRow, Truth,
+    config::LinkChoice, fit, select::hold_out,
 };
 use isofactor_io::{LabelledModel, Labels, Target, write_entries, write_factors, write_model};
 use isofactor_lab::{MadePanel, Noise, NoiseKind, Observed, Panel};
@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     write_model(model_file, &numbered(study.learned, made.shape))?;
     let folder = args.out.display();
     show(&format!("\n  look at {folder}/demo.html; data, truth and model are beside it"))?;
-    show(&format!("  try: isofactor fit {folder}/panel.csv --rank 3 --holdout 0.1\n"))?;
+    show(&format!("  try: isofactor fit {folder}/panel.csv --holdout 0.1\n"))?;
     Ok(())
 }
 
@@ -72,10 +72,12 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
 struct Study {
     learned: FittedModel,
     trace: Vec<TraceRow>,
+    /// The true rank.
+    rank: usize,
     linear_rank: usize,
     errors: Errors,
-    /// `s` with true score = s times learned score, by least squares.
-    scale: f64,
+    /// `a` and `s` with true score = a + s times learned score, by least squares.
+    scale: (f64, f64),
     /// The largest gap between the links over the middle 98% of the scores.
     link_gap: f64,
     train: Observations,
@@ -93,24 +95,22 @@ impl Study {
     fn run(made: &MadePanel, seen: &Observations, truth: &Truth) -> Result<Self, Failure> {
         let (train, held) = hold_out(seen.clone(), 0.1, made.seed)?;
         let unseen = unseen(seen);
-        let config = FitConfig { rank: Some(made.rank), seed: made.seed, ..FitConfig::bcd() };
+        let config = FitConfig { seed: made.seed, ..FitConfig::default() };
         let mut progress = Progress::new(config.iterations);
         let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
         let learned = fit(&config, &input, &mut progress);
         progress.finish();
         let learned = learned?;
-        let known = FitConfig { link: LinkChoice::Known(truth.link().clone()), ..config.clone() };
-        let scale = scale(&learned, truth, seen);
-        // From where the learned fit ended: its own way there would be a long one.
-        let start = rescaled(&learned.factors, scale);
-        let known_input = FitInput { start: Some(&start), ..input };
-        let true_link = fit(&known, &known_input, &mut isofactor::Unwatched)?;
-        let linear = |rank| Linear::fit(&config, rank, &train, &held);
-        let same_rank = linear(made.rank)?;
-        let mut best = linear(made.rank)?;
+        let other = |link: &KnownLink, rank: Option<usize>| {
+            let link = LinkChoice::Known(link.clone());
+            fit(&FitConfig { link, rank, ..config.clone() }, &input, &mut isofactor::Unwatched)
+        };
+        let true_link = other(truth.link(), None)?;
+        let same_rank = other(&KnownLink::Identity, Some(made.rank))?;
+        let mut best = same_rank.clone();
         for rank in LINEAR_RANKS {
-            let next = linear(rank)?;
-            if next.held_out() < best.held_out() {
+            let next = other(&KnownLink::Identity, Some(rank))?;
+            if held_out(&next) < held_out(&best) {
                 best = next;
             }
         }
@@ -121,13 +121,15 @@ impl Study {
         let errors = Errors {
             learned: error(&|i, t| learned.predict(Some(i), Some(t))),
             true_link: error(&|i, t| true_link.predict(Some(i), Some(t))),
-            linear: error(&|i, t| same_rank.predict(i, t)),
-            linear_best: error(&|i, t| best.predict(i, t)),
+            linear: error(&|i, t| same_rank.predict(Some(i), Some(t))),
+            linear_best: error(&|i, t| best.predict(Some(i), Some(t))),
         };
+        let scale = scale(&learned, truth, seen);
         let link_gap = link_gap(&learned, truth, seen, scale);
         let trace = progress.rows().to_vec();
-        let linear_rank = best.model.factors.rank();
-        Ok(Self { learned, trace, linear_rank, errors, scale, link_gap, train })
+        let linear_rank = best.factors.rank();
+        let rank = made.rank;
+        Ok(Self { learned, trace, rank, linear_rank, errors, scale, link_gap, train })
     }
 
     fn in_words(&self) -> String {
@@ -138,7 +140,7 @@ impl Study {
             "  Error against the noiseless truth, on entries never seen".to_owned(),
             line("learned link".to_owned(), e.learned),
             line("the true link given".to_owned(), e.true_link),
-            line(format!("linear factors, rank {}", self.learned.factors.rank()), e.linear),
+            line(format!("linear factors, rank {}", self.rank), e.linear),
             line(format!("linear factors, its best rank ({})", self.linear_rank), e.linear_best),
             String::new(),
             format!(
@@ -182,8 +184,8 @@ impl Study {
         Page::new("What was recovered", lead)
             .with(Section::new("In short").with(Block::Facts(facts)).with(errors))
             .with(Section::new("The link").with(Figure::new(
-                "The learned link and the true one, whose score is scaled to match: factors and link \
-                 share one scale that data cannot tell. Under them, how many entries have each score.",
+                "The learned link and the true one, whose score is shifted and scaled to match: data \
+                 cannot tell where scores begin nor how long they are. Under them, how many entries have each score.",
                 link_chart(model, &scores(model, seen), Some(link)),
             )))
             .with(Section::new("Convergence").with(Figure::new(
@@ -200,47 +202,17 @@ impl Study {
                 ),
             )))
             .with(Section::new("What was fitted").with(Block::Text(format!(
-                "{} entries to learn from; {} iterations of projected block coordinate descent; \
-                 Gaussian kernel; the slope kept at zero or above.",
+                "{} entries to learn from; {} sweeps of the default solver, which chose the link and \
+                 the rank ({}) on entries that it held back.",
                 thousands(self.train.len()),
-                model.provenance.iterations
+                model.provenance.iterations,
+                model.factors.rank()
             ))))
     }
 }
 
-/// A linear factor model of the values less their mean, which is the fair opponent.
-struct Linear {
-    model: FittedModel,
-    mean: f64,
-}
-
-impl Linear {
-    fn fit(
-        config: &FitConfig,
-        rank: usize,
-        train: &Observations,
-        held: &Observations,
-    ) -> Result<Self, Failure> {
-        let mean = train.mean();
-        let centred = |entries: &Observations| {
-            let less: Vec<Entry> =
-                entries.iter().map(|e| Entry { value: e.value - mean, ..e }).collect();
-            Observations::try_new(entries.shape(), &less)
-        };
-        let (train, held) = (centred(train)?, centred(held)?);
-        let link = LinkChoice::Known(KnownLink::Identity);
-        let config = FitConfig { rank: Some(rank), link, ..config.clone() };
-        let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
-        Ok(Self { model: fit(&config, &input, &mut isofactor::Unwatched)?, mean })
-    }
-
-    fn held_out(&self) -> f64 {
-        self.model.provenance.validation.map_or(f64::INFINITY, |m| m.rmse)
-    }
-
-    fn predict(&self, row: usize, column: usize) -> f64 {
-        self.mean + self.model.predict(Some(row), Some(column))
-    }
+fn held_out(model: &FittedModel) -> f64 {
+    model.provenance.validation.map_or(f64::INFINITY, |m| m.rmse)
 }
 
 /// Every pair that was not observed.
@@ -251,29 +223,28 @@ fn unseen(seen: &Observations) -> Vec<(usize, usize)> {
     all.filter(|pair| !known.contains(pair)).collect()
 }
 
-/// Factors whose scores are `scale` times as large.
-fn rescaled(factors: &Factors, scale: f64) -> Factors {
-    factors.moved(scale.max(0.0).sqrt() - 1.0, factors)
+/// `a` and `s` with true score = a + s times learned score, by least squares.
+fn scale(model: &FittedModel, truth: &Truth, seen: &Observations) -> (f64, f64) {
+    let pairs: Vec<(f64, f64)> = scores(model, seen)
+        .into_iter()
+        .zip(seen.iter().map(|e| truth.factors().score(e.row, e.column)))
+        .collect();
+    let count = pairs.len() as f64;
+    let mean = |pick: fn(&(f64, f64)) -> f64| pairs.iter().map(pick).sum::<f64>() / count;
+    let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let product: f64 = pairs.iter().map(|pair| (pair.0 - x) * (pair.1 - y)).sum();
+    let square: f64 = pairs.iter().map(|pair| (pair.0 - x).powi(2)).sum();
+    let s = product / square;
+    (y - s * x, s)
 }
 
-fn scale(model: &FittedModel, truth: &Truth, seen: &Observations) -> f64 {
-    let (mut product, mut square) = (0.0, 0.0);
-    for e in seen.iter() {
-        let (x, x_true) =
-            (model.factors.score(e.row, e.column), truth.factors().score(e.row, e.column));
-        product += x * x_true;
-        square += x * x;
-    }
-    product / square
-}
-
-fn link_gap(model: &FittedModel, truth: &Truth, seen: &Observations, scale: f64) -> f64 {
+fn link_gap(model: &FittedModel, truth: &Truth, seen: &Observations, (a, s): (f64, f64)) -> f64 {
     let mut scores = scores(model, seen);
     scores.sort_by(f64::total_cmp);
     let cut = scores.len() / 100;
     scores[cut..scores.len() - cut]
         .iter()
-        .map(|&x| (model.link.value(x) - truth.link().value_and_slope(scale * x).0).abs())
+        .map(|&x| (model.link.value(x) - truth.link().value_and_slope(a + s * x).0).abs())
         .fold(0.0, f64::max)
 }
 

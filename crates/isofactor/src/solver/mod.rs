@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 pub enum Stop {
     /// Nothing moves any more.
     Converged,
+    /// The last iterations brought nothing on the validation entries.
+    EarlyStop,
+    /// As many iterations were made as were best on entries held back for choosing.
+    ChosenNumber,
     /// All iterations were used.
     IterationLimit,
     /// Someone asked it to.
@@ -24,6 +28,8 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Stop::Converged => "converged",
+            Stop::EarlyStop => "early-stop",
+            Stop::ChosenNumber => "chosen-number",
             Stop::IterationLimit => "iteration-limit",
             Stop::Cancelled => "cancelled",
         })

@@ -30,8 +30,11 @@ const WARM_SWEEPS: usize = 8;
 /// The ranks that `auto` tries: the smaller one where it is as good. Coordinates that are not
 /// needed empty themselves, so that a rank too high costs time and little else.
 const RANKS: [usize; 2] = [12, 6];
-/// The lower ranks that are tried with a link, one after the other while they are as good.
-const LINKED_RANKS: [usize; 3] = [6, 3, 2];
+/// With a link lower ranks are tried first, and higher ones while they are better: factors that are
+/// not needed can imitate a bent link, and do harm there.
+const LINKED_RANKS: [usize; 2] = [3, 6];
+/// Sweeps after which a link with many entries must have caught up with what is simpler.
+const PROBE: usize = 6;
 /// Below this many entries a link gets more time to prove itself.
 const FEW: usize = 50_000;
 /// The shrinkages that are tried: a prior more precise than the factors look is better where
@@ -157,11 +160,17 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         trials: Vec::new(),
     };
     let mut plan = Plan { prior, kind: Kind::Factors, sweeps: SWEEPS, chosen };
-    if judged.len() < FEWEST_JUDGED || training.is_empty() {
+    let all_given = settings.rank.is_some()
+        && settings.shrinkage != Shrinkage::Auto
+        && settings.link != LinkChoice::Auto;
+    if all_given || judged.len() < FEWEST_JUDGED || training.is_empty() {
         plan.chosen.judged_by = 0;
         if !try_factors {
             plan.kind = linked;
-            plan.prior.shrinkage = 1.0;
+            plan.sweeps = MOST_SWEEPS;
+            if settings.shrinkage == Shrinkage::Auto {
+                plan.prior.shrinkage = 1.0;
+            }
         }
         return Ok(plan.named());
     }
@@ -179,18 +188,13 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         let shrinkage = if let [kappa] = shrinkages[..] { kappa } else { 1.0 };
         let prior = Prior { shrinkage, ..prior };
         let limit = if try_factors { best } else { f64::INFINITY };
-        let mut patience = trials.of_link(prior, &linked, limit);
+        let ranks: Vec<usize> = match settings.rank {
+            Some(_) => vec![rank],
+            None => LINKED_RANKS.into_iter().filter(|&lower| lower < rank).chain([rank]).collect(),
+        };
+        let (prior, patience) = trials.of_linked_ranks(prior, &ranks, &linked, limit);
         if !try_factors || patience.best < LINK_GAIN * best {
-            plan = Plan { prior, kind: linked.clone(), sweeps: patience.at + 2, ..plan };
-            // Factors that are not needed can imitate a bent link: here they do harm.
-            for lower in LINKED_RANKS.into_iter().filter(|&r| settings.rank.is_none() && r < rank) {
-                let prior = Prior { rank: lower, ..prior };
-                let next = trials.of_link(prior, &linked, f64::INFINITY);
-                if next.best > GAIN.recip() * patience.best {
-                    break;
-                }
-                (plan.prior, plan.sweeps, patience) = (prior, next.at + 2, next);
-            }
+            plan = Plan { prior, kind: linked, sweeps: patience.at + 2, ..plan };
         }
     }
     plan.chosen.trials = trials.found;
@@ -306,8 +310,35 @@ impl Trials<'_> {
         patience
     }
 
+    /// The best of increasing ranks, tried until the next one brings nothing.
+    fn of_linked_ranks(
+        &mut self,
+        prior: Prior,
+        ranks: &[usize],
+        kind: &Kind,
+        limit: f64,
+    ) -> (Prior, Patience) {
+        let mut best = (prior, Patience::new(0));
+        // Many entries take long: a few sweeps at the highest rank tell whether a link has a chance.
+        if ranks.len() > 1 && self.panel.observations.len() >= FEW {
+            let probe = self.of_link(prior, kind, limit, PROBE);
+            if probe.best > limit {
+                return (prior, probe);
+            }
+        }
+        for &rank in ranks {
+            let next = Prior { rank, ..prior };
+            let patience = self.of_link(next, kind, limit, MOST_LINKED_SWEEPS);
+            if patience.best >= GAIN * best.1.best {
+                break;
+            }
+            best = (next, patience);
+        }
+        best
+    }
+
     /// Sweeps with a link; given up where it stays behind what is simpler.
-    fn of_link(&mut self, prior: Prior, kind: &Kind, limit: f64) -> Patience {
+    fn of_link(&mut self, prior: Prior, kind: &Kind, limit: f64, most: usize) -> Patience {
         let Kind::Linked { given, before } = kind else { return Patience::new(0) };
         let entries = self.panel.observations.len();
         let small = entries < FEW;
@@ -315,13 +346,13 @@ impl Trials<'_> {
         let name = given.as_ref().map_or("learned link".to_owned(), |link| format!("link {link}"));
         let name = format!("{name}, rank {}", prior.rank);
         if let Some(mut linked) = Linked::new(&self.panel, prior, given.clone(), *before, None) {
-            for sweep in 1..=MOST_LINKED_SWEEPS {
+            for sweep in 1..=most {
                 if linked.sweep(&self.panel).is_none() {
                     break;
                 }
                 let error = self.error(|row, column| linked.predict(row, column));
                 let hopeless = patience.best.min(error) > limit
-                    && (sweep >= if small { 12 } else { 6 })
+                    && (sweep >= if small { 12 } else { PROBE })
                     || (!small && sweep >= 3 && patience.best.min(error) > 1.01 * limit);
                 if patience.spent(sweep, error) || hopeless {
                     break;

@@ -6,10 +6,15 @@ use super::{
     belief::Belief,
     units::{Lists, Responses, Units, triangle},
 };
-use crate::{factors::Factors, link::Link, model::Offsets};
+use crate::{
+    factors::Factors,
+    link::{KnownLink, Link},
+    model::Offsets,
+};
 
-/// Rounds of Gauss-Newton steps through a link.
+/// Rounds of Gauss-Newton steps through a link, and how many of them go the whole way.
 const ROUNDS: usize = 12;
+const WHOLE_ROUNDS: usize = 3;
 
 /// What is needed of a fit to place a new row or column.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +74,9 @@ impl FoldIn {
         offsets: &Offsets,
         link: &Link,
     ) -> NewUnit {
-        let others: Vec<&[f64]> = factors.each_column().collect();
-        place(self, &self.rows, &self.columns, entries, &others, &offsets.columns, offsets, link)
+        let others = entries.iter().map(|&(t, _)| (factors.column(t), offsets.columns[t]));
+        let known = known_units(others, entries, &self.columns);
+        self.place(&self.rows, &known, entries, offsets.level, link)
     }
 
     /// The posterior mean of a new column that has these entries (row, value).
@@ -81,69 +87,87 @@ impl FoldIn {
         offsets: &Offsets,
         link: &Link,
     ) -> NewUnit {
-        let others: Vec<&[f64]> = factors.each_row().collect();
-        place(self, &self.columns, &self.rows, entries, &others, &offsets.rows, offsets, link)
+        let others = entries.iter().map(|&(i, _)| (factors.row(i), offsets.rows[i]));
+        let known = known_units(others, entries, &self.rows);
+        self.place(&self.columns, &known, entries, offsets.level, link)
+    }
+
+    /// Gauss-Newton rounds from the prior; one is exact where there is no link.
+    fn place(
+        &self,
+        side: &SidePrior,
+        known: &Units,
+        entries: &[(usize, f64)],
+        level: f64,
+        link: &Link,
+    ) -> NewUnit {
+        let p = side.precision.len();
+        let mut unit = Units::new(1, p);
+        unit.precision.clone_from(&side.precision);
+        let share = (entries.len().max(1) as f64).sqrt().recip();
+        for &(other, _) in entries {
+            for a in 0..p {
+                unit.prior[a] += share * side.presence[other * p + a];
+            }
+        }
+        unit.mean.clone_from(&unit.prior);
+        let starts = [0, entries.len()];
+        let index: Vec<u32> = (0..entries.len() as u32).collect();
+        let lists = Lists { starts: &starts, others: &index, ordered: true };
+        let straight = matches!(link, Link::Known(KnownLink::Identity));
+        for round in 0..if straight { 1 } else { ROUNDS } {
+            let (z, w) = linearised(&unit, known, entries, level, link);
+            let noise_precision = self.noise_precision;
+            let responses = Responses { z: &z, w: Some(&w), level, noise_precision };
+            let before = unit.mean.clone();
+            unit.update(known, lists, responses);
+            // Later rounds go half way, so that a bent link does not throw a unit to and fro.
+            if round >= WHOLE_ROUNDS {
+                for (new, old) in unit.mean.iter_mut().zip(&before) {
+                    *new = 0.5 * (*new + old);
+                }
+            }
+        }
+        NewUnit { effect: unit.mean[p - 1], factors: unit.mean[..p - 1].to_vec() }
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn place(
-    fold_in: &FoldIn,
-    side: &SidePrior,
-    other_side: &SidePrior,
+/// The other units of the entries, as the fit knows them.
+fn known_units<'a>(
+    others: impl Iterator<Item = (&'a [f64], f64)>,
     entries: &[(usize, f64)],
-    others: &[&[f64]],
-    effects: &[f64],
-    offsets: &Offsets,
-    link: &Link,
-) -> NewUnit {
+    side: &SidePrior,
+) -> Units {
     let p = side.precision.len();
-    let rank = p - 1;
-    // The other units of the entries, as the fit knows them.
     let mut known = Units::new(entries.len(), p);
-    for (i, &(other, _)) in entries.iter().enumerate() {
-        known.mean[i * p..i * p + rank].copy_from_slice(others[other]);
-        known.mean[i * p + rank] = effects[other];
+    for (i, (factors, effect)) in others.enumerate() {
+        known.mean[i * p..(i + 1) * p - 1].copy_from_slice(factors);
+        known.mean[(i + 1) * p - 1] = effect;
         for a in 0..p {
-            known.covariance[i * triangle(p) + triangle(a) + a] =
-                other_side.variances[other * p + a];
+            let variance = side.variances[entries[i].0 * p + a];
+            known.covariance[i * triangle(p) + triangle(a) + a] = variance;
         }
     }
-    let mut unit = Units::new(1, p);
-    unit.precision.clone_from(&side.precision);
-    let share = (entries.len().max(1) as f64).sqrt().recip();
-    for &(other, _) in entries {
-        for a in 0..p {
-            unit.prior[a] += share * side.presence[other * p + a];
-        }
-    }
-    unit.mean.clone_from(&unit.prior);
-    let starts = [0, entries.len()];
-    let index: Vec<u32> = (0..entries.len() as u32).collect();
-    let lists = Lists { starts: &starts, others: &index, ordered: true };
-    let straight = matches!(link, Link::Known(crate::link::KnownLink::Identity));
-    for round in 0..if straight { 1 } else { ROUNDS } {
-        let (mut z, mut w) = (Vec::new(), Vec::new());
-        for (i, &(_, value)) in entries.iter().enumerate() {
-            let v = known.of(i);
-            let product: f64 = (0..rank).map(|a| unit.mean[a] * v[a]).sum();
-            let x = offsets.level + unit.mean[rank] + v[rank] + product;
-            let (fitted, slope) = link.value_and_slope(x);
-            let steep = slope.max(f64::MIN_POSITIVE.sqrt());
-            let flat = slope * slope < 1e-12;
-            z.push(if flat { x } else { x + (value - fitted) / steep });
-            w.push(if flat { 0.0 } else { slope * slope });
-        }
-        let (level, noise_precision) = (offsets.level, fold_in.noise_precision);
-        let responses = Responses { z: &z, w: Some(&w), level, noise_precision };
-        let before = unit.mean.clone();
-        unit.update(&known, lists, responses);
-        // Later rounds go half way, so that a bent link does not throw a unit to and fro.
-        if round > 2 {
-            for (new, old) in unit.mean.iter_mut().zip(&before) {
-                *new = 0.5 * (*new + old);
-            }
-        }
-    }
-    NewUnit { effect: unit.mean[rank], factors: unit.mean[..rank].to_vec() }
+    known
+}
+
+/// Responses and weights of the entries with the link as a line at the present scores. Where it is
+/// flat an entry says nothing.
+fn linearised(
+    unit: &Units,
+    known: &Units,
+    entries: &[(usize, f64)],
+    level: f64,
+    link: &Link,
+) -> (Vec<f64>, Vec<f64>) {
+    let rank = unit.p - 1;
+    let line = |(i, &(_, value)): (usize, &(usize, f64))| {
+        let v = known.of(i);
+        let product: f64 = (0..rank).map(|a| unit.mean[a] * v[a]).sum();
+        let x = level + unit.mean[rank] + v[rank] + product;
+        let (fitted, slope) = link.value_and_slope(x);
+        let response = x + (value - fitted) / slope;
+        if response.is_finite() { (response, slope * slope) } else { (x, 0.0) }
+    };
+    entries.iter().enumerate().map(line).unzip()
 }

@@ -230,8 +230,15 @@ impl Run<'_> {
             if flow == Flow::Cancel {
                 break Stop::Cancelled;
             }
-            if !watched && sweep == self.plan.sweeps.min(most) || most == 0 {
+            if most == 0 {
                 break Stop::Converged;
+            }
+            if !watched && sweep == self.plan.sweeps.min(most) {
+                break if sweep < settings.iterations {
+                    Stop::ChosenNumber
+                } else {
+                    Stop::IterationLimit
+                };
             }
             if sweep == most {
                 break Stop::IterationLimit;
@@ -256,7 +263,7 @@ impl Run<'_> {
                     }
                 }
                 if spent {
-                    break Stop::Converged;
+                    break Stop::EarlyStop;
                 }
             }
         };
