@@ -22,9 +22,13 @@ use crate::{
 const TOLERANCE: f64 = 1e-13;
 /// Directions beyond the rank.
 const SPARE: usize = 6;
-/// Blocks gathered between two restarts: many while they are cheap to hold.
-fn depth(size: usize) -> usize {
-    if size <= 50_000 { 16 } else { 6 }
+/// Blocks gathered between two restarts: many while they are cheap to hold, on the longer side.
+fn depth(shape: Shape) -> usize {
+    match shape.rows.max(shape.columns) {
+        ..=50_000 => 16,
+        ..=200_000 => 6,
+        _ => 3,
+    }
 }
 /// A residual below this that no longer halves is at the limit of the arithmetic.
 const ROUNDING: f64 = 1e-11;
@@ -170,7 +174,7 @@ fn truncated_svd(matrix: &ZeroFilled, rank: usize, seed: u64) -> Result<ThinSvd>
 /// An orthonormal basis of a space that contains `X, A'A X, (A'A)^2 X, ...`.
 fn krylov_span(matrix: &ZeroFilled, block: &Mat<f64>) -> Mat<f64> {
     let (size, width) = (block.nrows(), block.ncols());
-    let depth = depth(size).min(size.div_ceil(width));
+    let depth = depth(matrix.shape).min(size.div_ceil(width));
     let mut gathered = Mat::zeros(size, (depth * width).min(size));
     let mut current = linalg::orthonormal_columns(block.as_ref());
     for step in 0..depth {
