@@ -9,9 +9,12 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use isofactor::{Flow, Monitor, TraceRow};
+use isofactor::{FitConfig, Flow, Monitor, TraceRow, config::SolverKind};
 
 use crate::text::short;
+
+/// Where the bar of the fast solver ends: with a link it may go on.
+const MOST_SWEEPS: usize = 40;
 
 /// Set when Ctrl-C was pressed; shared because a process has one handler.
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -24,8 +27,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For at most `iterations`; silent where standard error is no terminal.
-    pub fn new(iterations: usize) -> Self {
+    /// For a fit with these settings; silent where standard error is no terminal.
+    pub fn new(config: &FitConfig) -> Self {
         let interrupted = INTERRUPTED.get_or_init(|| {
             let flag = Arc::new(AtomicBool::new(false));
             let seen = flag.clone();
@@ -41,8 +44,14 @@ impl Progress {
             let style = ProgressStyle::with_template(
                 "  fitting {bar:30.cyan/dim} {pos:>5}/{len}  {msg}  {eta} left",
             );
-            let bar = ProgressBar::new(iterations as u64);
+            let (most, first) = match config.solver {
+                SolverKind::Fast => (config.iterations.min(MOST_SWEEPS), "choosing what to fit"),
+                SolverKind::Bcd => (config.iterations, "starting"),
+            };
+            let bar = ProgressBar::new(most as u64);
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_message(first);
+            bar.tick();
             bar
         });
         Self { bar, rows: Vec::new(), interrupted: interrupted.clone() }
@@ -68,6 +77,9 @@ impl Monitor for Progress {
             if row.iteration <= 1 {
                 // The start is no measure of an iteration.
                 bar.reset_eta();
+            }
+            if bar.length().is_some_and(|length| row.iteration as u64 > length) {
+                bar.set_length(row.iteration as u64);
             }
             bar.set_position(row.iteration as u64);
             let error = row.validation_rmse.map_or_else(

@@ -321,8 +321,8 @@ mod tests {
     fn a_messy_file_is_read_as_meant() {
         let text = "\u{feff}user , \"item\",rating,when\r\nanna,\"Am\u{e9}lie, 2001\",4.5,1\r\n\r\n bert , x ,-1e0,2\r\n";
         let (entries, rows, columns) = read(text.as_bytes(), &TableFormat::default()).unwrap();
-        assert_eq!(rows.names(), ["anna", "bert"]);
-        assert_eq!(columns.names(), ["Am\u{e9}lie, 2001", "x"]);
+        assert!(rows.names().eq(["anna", "bert"]));
+        assert!(columns.names().eq(["Am\u{e9}lie, 2001", "x"]));
         assert_eq!(entries[1], Entry { row: 1, column: 1, value: -1.0 });
     }
 
@@ -335,7 +335,7 @@ mod tests {
             ..TableFormat::default()
         };
         let (entries, rows, _) = read(b"score,x,what,who\n3,9,a,b\n", &format).unwrap();
-        assert_eq!((entries[0].value, rows.names()[0].as_str()), (3.0, "b"));
+        assert_eq!((entries[0].value, rows.name(0)), (3.0, "b"));
         let message = sentence(b"score,x,what,whom\n3,9,a,b\n", &format);
         assert!(message.contains("no column 'who'") && message.contains("whom"), "{message}");
     }

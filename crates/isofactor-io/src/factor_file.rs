@@ -34,7 +34,7 @@ impl FactorFile {
     /// How many of other names are in the file.
     pub fn known(&self, rows: &Labels, columns: &Labels) -> usize {
         let count = |wanted: &Labels, known: &Labels| {
-            wanted.names().iter().filter(|name| known.find(name).is_some()).count()
+            wanted.names().filter(|name| known.find(name).is_some()).count()
         };
         count(rows, &self.rows) + count(columns, &self.columns)
     }
@@ -44,7 +44,7 @@ impl FactorFile {
         let rank = self.factors.rank();
         let zeros = vec![0.0; rank];
         let side = |wanted: &Labels, known: &Labels, of: &dyn Fn(usize) -> Vec<f64>| -> Vec<f64> {
-            let numbers = wanted.names().iter().map(|name| known.find(name));
+            let numbers = wanted.names().map(|name| known.find(name));
             numbers.flat_map(|number| number.map_or_else(|| zeros.clone(), of)).collect()
         };
         let row_factors = side(rows, &self.rows, &|i| self.factors.row(i).to_vec());
@@ -127,7 +127,7 @@ pub fn write_factors(
             csv.write_record([kind.to_owned(), label].into_iter().chain(fields))
         };
         let label = |labels: Option<&Labels>, i: usize| {
-            labels.map_or_else(|| (i + 1).to_string(), |labels| labels.names()[i].clone())
+            labels.map_or_else(|| (i + 1).to_string(), |labels| labels.name(i).to_owned())
         };
         for (i, numbers) in factors.each_row().enumerate() {
             line("row", label(labels.map(|l| l.0), i), numbers)?;
@@ -166,7 +166,7 @@ mod tests {
                 let read = read_factors(&Source::new(&path)).unwrap();
                 assert_eq!(read.factors, factors);
                 assert_eq!(read.link, Some(link));
-                assert_eq!(read.rows.names()[3], "4");
+                assert_eq!(read.rows.name(3), "4");
             }
         }
     }

@@ -1,50 +1,56 @@
 //! Names of rows or columns, numbered in the order in which they first occur.
 
-use std::collections::HashMap;
+use indexmap::IndexSet;
 
-/// Names and their numbers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Labels {
-    names: Vec<String>,
-    numbers: HashMap<String, usize>,
+/// Names and their numbers; each name is held once, for there may be millions.
+#[derive(Debug, Clone, Default)]
+pub struct Labels(IndexSet<Box<str>>);
+
+impl PartialEq for Labels {
+    /// The same names in the same order.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().eq(other.0.iter())
+    }
 }
 
 impl Labels {
     /// From names that are all different; `None` when one repeats.
     pub fn from_names(names: Vec<String>) -> Option<Self> {
-        let numbers: HashMap<String, usize> =
-            names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-        (numbers.len() == names.len()).then_some(Self { names, numbers })
+        let count = names.len();
+        let set: IndexSet<Box<str>> = names.into_iter().map(String::into_boxed_str).collect();
+        (set.len() == count).then_some(Self(set))
     }
 
     /// The number of a name, a new one if it has not occurred before.
     pub fn number(&mut self, name: &str) -> usize {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
+        match self.0.get_index_of(name) {
+            Some(number) => number,
+            None => self.0.insert_full(name.into()).0,
         }
-        let number = self.names.len();
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
     }
 
     /// The number of a name that has occurred.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.numbers.get(name).copied()
+        self.0.get_index_of(name)
+    }
+
+    /// The name with a number below [`Labels::len`].
+    pub fn name(&self, number: usize) -> &str {
+        &self.0[number]
     }
 
     /// All names in the order of their numbers.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.0.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.0.is_empty()
     }
 }

@@ -71,7 +71,7 @@ pub fn write_entries(
         csv.write_record(["row", "column", "value"])?;
         for entry in observations.iter() {
             let name = |labels: Option<&Labels>, number: usize| {
-                labels.map_or_else(|| (number + 1).to_string(), |l| l.names()[number].clone())
+                labels.map_or_else(|| (number + 1).to_string(), |l| l.name(number).to_owned())
             };
             let row = name(labels.map(|l| l.0), entry.row);
             let column = name(labels.map(|l| l.1), entry.column);

@@ -89,7 +89,7 @@ pub struct Observations {
     /// The row of every entry in that order.
     placed_rows: Vec<u32>,
     /// Where each column of each band begins in that order.
-    band_starts: Vec<usize>,
+    band_starts: Vec<u32>,
 }
 
 /// How many rows a band holds: at rank 16 their factors take a mebibyte.
@@ -127,8 +127,8 @@ impl Observations {
         let groups = (0..shape.rows).flat_map(|row| {
             columns[row_starts[row]..row_starts[row + 1]].iter().map(move |&c| group(row, c))
         });
-        let band_starts = starts(count * shape.columns, groups);
-        let mut next = band_starts.clone();
+        let mut next = starts(count * shape.columns, groups);
+        let band_starts = next.iter().map(|&start| start as u32).collect();
         let mut places = vec![0u32; columns.len()];
         let mut placed_rows = vec![0u32; columns.len()];
         for row in 0..shape.rows {
@@ -240,7 +240,7 @@ impl Observations {
 
     /// For each band, where each of its columns begins in the order of bands and columns, and
     /// where the last one ends.
-    pub(crate) fn bands(&self) -> impl Iterator<Item = &[usize]> {
+    pub(crate) fn bands(&self) -> impl Iterator<Item = &[u32]> {
         let columns = self.shape.columns;
         let count = (self.band_starts.len() - 1) / columns;
         (0..count).map(move |band| &self.band_starts[band * columns..=(band + 1) * columns])
@@ -351,11 +351,11 @@ mod tests {
     fn many_rows_come_in_bands() {
         let shape = Shape { rows: 3 * BAND, columns: 2 };
         let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
-        let bands: Vec<&[usize]> = all.bands().collect();
+        let bands: Vec<&[u32]> = all.bands().collect();
         assert_eq!(bands.len(), 3);
         for (band, starts) in bands.iter().enumerate() {
             for places in starts.windows(2) {
-                let rows = &all.placed_rows()[places[0]..places[1]];
+                let rows = &all.placed_rows()[places[0] as usize..places[1] as usize];
                 assert!(rows.iter().map(|&row| row as usize).eq(band * BAND..(band + 1) * BAND));
             }
         }
@@ -384,7 +384,7 @@ mod tests {
                 let starts = observations.bands().next().unwrap();
                 prop_assert_eq!(observations.placed_rows()[place as usize] as usize, entry.row);
                 let of_column = starts[entry.column]..starts[entry.column + 1];
-                prop_assert!(of_column.contains(&(place as usize)));
+                prop_assert!(of_column.contains(&place));
             }
             places.sort();
             prop_assert!(places.iter().enumerate().all(|(i, &place)| i == place as usize));

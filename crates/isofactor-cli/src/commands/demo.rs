@@ -96,7 +96,7 @@ impl Study {
         let (train, held) = hold_out(seen.clone(), 0.1, made.seed)?;
         let unseen = unseen(seen);
         let config = FitConfig { seed: made.seed, ..FitConfig::default() };
-        let mut progress = Progress::new(config.iterations);
+        let mut progress = Progress::new(&config);
         let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
         let learned = fit(&config, &input, &mut progress);
         progress.finish();

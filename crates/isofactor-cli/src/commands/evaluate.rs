@@ -18,10 +18,9 @@ pub fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let entries = read_entries(&source, &table_format(&args.table), &mut rows, &mut columns)?;
     let shape = Shape { rows: rows.len(), columns: columns.len() };
     let observations = Observations::arrange(shape, entries)?;
-    let row_numbers: Vec<Option<usize>> =
-        rows.names().iter().map(|name| known.rows.find(name)).collect();
+    let row_numbers: Vec<Option<usize>> = rows.names().map(|name| known.rows.find(name)).collect();
     let column_numbers: Vec<Option<usize>> =
-        columns.names().iter().map(|name| known.columns.find(name)).collect();
+        columns.names().map(|name| known.columns.find(name)).collect();
     let result = metrics(&observations, |row, column| {
         known.model.predict(row_numbers[row], column_numbers[column])
     });

@@ -61,7 +61,7 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         truth: truth.as_ref(),
         threads: args.threads,
     };
-    let mut progress = Progress::new(config.iterations);
+    let mut progress = Progress::new(&config);
     let fitted = fit(&config, &input, &mut progress);
     progress.finish();
     let Data { rows, columns, train, validation } = data;
@@ -234,7 +234,7 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
 
 /// Effects in the order of the data; zero for units that the model does not know.
 fn reordered(wanted: &Labels, known: &Labels, effects: &[f64]) -> Vec<f64> {
-    wanted.names().iter().map(|name| known.find(name).map_or(0.0, |i| effects[i])).collect()
+    wanted.names().map(|name| known.find(name).map_or(0.0, |i| effects[i])).collect()
 }
 
 /// The factors of a file in the order of the data.

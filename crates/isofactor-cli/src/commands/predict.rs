@@ -35,13 +35,13 @@ impl NewUnits {
         let mut of_columns: EntriesOf = HashMap::new();
         let mut passed_over = 0;
         for entry in entries.iter() {
-            let (row, column) = (&rows.names()[entry.row], &columns.names()[entry.column]);
+            let (row, column) = (rows.name(entry.row), columns.name(entry.column));
             match (known.rows.find(row), known.columns.find(column)) {
                 (None, Some(column)) => {
-                    of_rows.entry(row.clone()).or_default().push((column, entry.value));
+                    of_rows.entry(row.to_owned()).or_default().push((column, entry.value));
                 }
                 (Some(row), None) => {
-                    of_columns.entry(column.clone()).or_default().push((row, entry.value));
+                    of_columns.entry(column.to_owned()).or_default().push((row, entry.value));
                 }
                 _ => passed_over += 1,
             }

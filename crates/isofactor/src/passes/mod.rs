@@ -536,7 +536,7 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
 /// Adds `sum_k w_k u_i` over the entries of each of some columns in a band.
 struct PullColumns<'a, const C: usize> {
     factors: &'a Factors,
-    starts: &'a [usize],
+    starts: &'a [u32],
     placed_rows: &'a [u32],
     columns: Range<usize>,
     room: &'a [AtomicU64],
@@ -550,7 +550,7 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
     fn run<const FMA: bool>(self) {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
-            let places = self.starts[column]..self.starts[column + 1];
+            let places = self.starts[column] as usize..self.starts[column + 1] as usize;
             let (pulls, pull_rest) = self.room[places.clone()].as_chunks::<2>();
             let (of_rows, row_rest) = self.placed_rows[places].as_chunks::<2>();
             let mut sum = Sum::<C>::from(out);
@@ -601,7 +601,7 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
 /// `sum_k y_k u_i` over the entries of some columns in a band.
 struct GatherColumns<'a, const C: usize> {
     factors: &'a Factors,
-    starts: &'a [usize],
+    starts: &'a [u32],
     placed_rows: &'a [u32],
     columns: Range<usize>,
     weights: &'a [f64],
@@ -613,7 +613,8 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
     #[inline(always)]
     fn run<const FMA: bool>(self) -> f64 {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
-        let places = self.starts[self.columns.start]..self.starts[self.columns.end];
+        let places =
+            self.starts[self.columns.start] as usize..self.starts[self.columns.end] as usize;
         let mut place = vec![ZERO; width];
         let (weights, of_rows) = (&self.weights[places.clone()], &self.placed_rows[places]);
         add_entries::<FMA, C>(&mut place, weights, of_rows, rows, width);
@@ -647,12 +648,13 @@ pub(crate) fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'
 }
 
 /// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
-pub(crate) fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
+pub(crate) fn blocks<T: Copy + TryInto<usize>>(starts: &[T]) -> Vec<Range<usize>> {
+    let start = |group: usize| starts[group].try_into().unwrap_or(usize::MAX);
     let groups = starts.len() - 1;
     let mut blocks = Vec::new();
     let mut first = 0;
     for group in 0..groups {
-        if starts[group + 1] - starts[first] >= BLOCK || group + 1 == groups {
+        if start(group + 1) - start(first) >= BLOCK || group + 1 == groups {
             blocks.push(first..group + 1);
             first = group + 1;
         }
