@@ -91,11 +91,11 @@ fn fit_here(
     }
     let began = Instant::now();
     let settings = &config.settings().clone().resolved_for_bcd(input.train.shape());
-    let baseline = Baseline::new(input.train);
+    // Where nothing is judged on the way it is made at the end, when there is room.
+    let baseline = input.validation.map(|_| Baseline::new(input.train));
     let Prepared { mut problem, state, constants, gamma } = prepare(settings, input)?;
     let mut watch = Watcher {
-        baseline: &baseline,
-        validation: input.validation,
+        judged: input.validation.zip(baseline.as_ref()),
         tracker: input.truth.map(|truth| Tracker::new(truth, gamma)),
         monitor,
         began,
@@ -331,8 +331,8 @@ fn length(rule: StepRule, by_theory: Option<f64>) -> Result<StepLength> {
 
 /// Turns states into trace rows for the monitor.
 struct Watcher<'a> {
-    baseline: &'a Baseline,
-    validation: Option<&'a Observations>,
+    /// Validation entries, and what is predicted where no factors are known.
+    judged: Option<(&'a Observations, &'a Baseline)>,
     tracker: Option<Tracker<'a>>,
     monitor: &'a mut (dyn Monitor + Send),
     began: Instant,
@@ -348,7 +348,12 @@ impl Watch for Watcher<'_> {
         let mut row = TraceRow::new(iteration, state.value);
         row.link_norm = state.link.learned().map(LearnedLink::norm);
         row.train_rmse = (state.evaluated.squares / state.scores.len() as f64).sqrt();
-        row.validation_rmse = self.validation.map(|entries| self.errors(state, entries).rmse);
+        row.validation_rmse = self.judged.map(|(entries, baseline)| {
+            let errors = metrics(entries, |row, column| {
+                predict(&state.factors, &state.link, baseline, Some(row), Some(column))
+            });
+            errors.rmse
+        });
         row.truth = match &mut self.tracker {
             Some(tracker) => Some(tracker.row(iteration, problem, state)?),
             None => None,
@@ -356,14 +361,6 @@ impl Watch for Watcher<'_> {
         row.seconds = self.began.elapsed().as_secs_f64();
         let flow = self.monitor.iteration(&row);
         Ok((row, flow))
-    }
-}
-
-impl Watcher<'_> {
-    fn errors(&self, state: &State, entries: &Observations) -> Metrics {
-        metrics(entries, |row, column| {
-            predict(&state.factors, &state.link, self.baseline, Some(row), Some(column))
-        })
     }
 }
 
@@ -376,7 +373,7 @@ struct Findings {
 fn finish(
     settings: &FitConfig,
     input: &FitInput<'_>,
-    baseline: Baseline,
+    baseline: Option<Baseline>,
     problem: &Problem<'_>,
     outcome: Outcome,
     findings: Findings,
@@ -401,6 +398,7 @@ fn finish(
     // What was known of every entry is not needed any more, and takes room.
     let State { factors, link, scores, evaluated, .. } = state;
     drop((scores, evaluated));
+    let baseline = baseline.unwrap_or_else(|| Baseline::new(input.train));
     let (offsets, fold_in) = (None, None);
     let mut model =
         FittedModel { factors, link, offsets, fold_in, baseline, provenance, constants, standing };

@@ -26,7 +26,7 @@ const SPARE: usize = 6;
 fn depth(shape: Shape) -> usize {
     match shape.rows.max(shape.columns) {
         ..=50_000 => 16,
-        ..=200_000 => 6,
+        50_001..=200_000 => 6,
         _ => 3,
     }
 }
