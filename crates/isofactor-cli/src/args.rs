@@ -34,6 +34,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Show what a model holds.
     Inspect(InspectArgs),
+    /// Run the paper's experiments again and put what they show on one page.
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -290,6 +292,34 @@ pub struct InspectArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example: isofactor reproduce all --data data --out reproduced
+         isofactor reproduce regret alpha --quick
+
+An interrupted run goes on where it was when the same command is given again.")]
+pub struct ReproduceArgs {
+    /// Which: all, or any of noise-known-link, sample-size, noise-joint, alpha, link-shape, regret,
+    /// contraction, movielens, jester, beyond.
+    #[arg(default_value = "all", value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// The folder with movielens-small/ratings.csv and jester-1/jester-data-1.csv.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder for the page, and a folder of CSV, JSON and pictures for each experiment.
+    #[arg(long, default_value = "reproduced", value_name = "DIR")]
+    pub out: PathBuf,
+    /// What the comparison with other programs wrote (make bench-peers), for the last experiment.
+    #[arg(long, default_value = "target/bench/peers.json", value_name = "FILE")]
+    pub peers: PathBuf,
+    /// Smaller experiments, for a look: under two minutes.
+    #[arg(long)]
+    pub quick: bool,
+    /// How many fits run at a time; 0 is one per core. The numbers do not depend on it.
+    #[arg(long, default_value_t = 0)]
+    pub threads: usize,
 }
 
 /// A number of factors, or `auto`.

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod config_file;
 mod failure;
+mod interrupt;
 mod page;
 mod paths;
 mod progress;
@@ -39,5 +40,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     }
 }

@@ -1,45 +1,26 @@
 //! Watches a fit: a bar on a terminal, the trace, and Ctrl-C.
 
-use std::{
-    io::IsTerminal,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use isofactor::{FitConfig, Flow, Monitor, TraceRow, config::SolverKind};
 
-use crate::text::short;
+use crate::{interrupt::interrupted, text::short};
 
 /// Where the bar of the fast solver ends: with a link it may go on.
 const MOST_SWEEPS: usize = 40;
-
-/// Set when Ctrl-C was pressed; shared because a process has one handler.
-static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Shows how a fit goes and remembers it.
 pub struct Progress {
     bar: Option<ProgressBar>,
     rows: Vec<TraceRow>,
-    interrupted: Arc<AtomicBool>,
 }
 
 impl Progress {
     /// For a fit with these settings; silent where standard error is no terminal.
     pub fn new(config: &FitConfig) -> Self {
-        let interrupted = INTERRUPTED.get_or_init(|| {
-            let flag = Arc::new(AtomicBool::new(false));
-            let seen = flag.clone();
-            // Without a handler Ctrl-C ends the program at once, which is a fair fallback.
-            let _ = ctrlc::set_handler(move || {
-                if seen.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            });
-            flag
-        });
+        // Asked before any work, so that Ctrl-C is noticed from the start.
+        interrupted();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(
                 "  fitting {bar:30.cyan/dim} {pos:>5}/{len}  {msg}  {eta} left",
@@ -54,7 +35,7 @@ impl Progress {
             bar.tick();
             bar
         });
-        Self { bar, rows: Vec::new(), interrupted: interrupted.clone() }
+        Self { bar, rows: Vec::new() }
     }
 
     /// The trace so far.
@@ -88,6 +69,6 @@ impl Monitor for Progress {
             );
             bar.set_message(error);
         }
-        if self.interrupted.load(Ordering::Relaxed) { Flow::Cancel } else { Flow::Continue }
+        if interrupted() { Flow::Cancel } else { Flow::Continue }
     }
 }

@@ -355,8 +355,10 @@ impl Watch for Watcher<'_> {
             errors.rmse
         });
         row.truth = match &mut self.tracker {
-            Some(tracker) => Some(tracker.row(iteration, problem, state)?),
-            None => None,
+            Some(tracker) if self.monitor.compares(iteration) => {
+                Some(tracker.row(iteration, problem, state)?)
+            }
+            _ => None,
         };
         row.seconds = self.began.elapsed().as_secs_f64();
         let flow = self.monitor.iteration(&row);

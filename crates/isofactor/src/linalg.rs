@@ -101,6 +101,12 @@ pub(crate) fn add_transpose_times(to: &mut [f64], alpha: f64, a: &[f64], columns
     matmul(to, Accum::Add, a.transpose(), a, alpha, Par::Seq);
 }
 
+/// `A'B` for `A` and `B` row after row with so many columns.
+pub(crate) fn transpose_product(a: &[f64], b: &[f64], columns: usize) -> Mat<f64> {
+    let rows = a.len() / columns;
+    row_major(a, rows, columns).transpose() * row_major(b, rows, columns)
+}
+
 /// `C <- C + alpha A B`, all row after row, `A` with `columns` columns and `B` square.
 pub(crate) fn add_product(to: &mut [f64], alpha: f64, a: &[f64], b: &[f64], columns: usize) {
     let rows = a.len() / columns;

@@ -39,6 +39,10 @@ pub struct TruthRow {
     pub lyapunov: Option<f64>,
     /// `R_t`: the mean over iterations 1 to t of the objective's gap to the best link.
     pub regret: Option<f64>,
+    /// `E_t = |phi_t - phi_sharp(Z_t)|_H^2`, for a learned link.
+    pub lag: Option<f64>,
+    /// `chi(Z_t) = |phi_sharp(Z_t) - phi*|_H`, for a learned link.
+    pub bias: Option<f64>,
 }
 
 impl TraceRow {
@@ -71,6 +75,13 @@ pub enum Flow {
 pub trait Monitor {
     /// Called at the start (iteration 0) and after every iteration.
     fn iteration(&mut self, row: &TraceRow) -> Flow;
+
+    /// Whether to compare this iterate with the truth, where one is given. Comparing costs more
+    /// than an iteration of a small panel; the regret is known only if every iterate is compared.
+    fn compares(&self, iteration: usize) -> bool {
+        let _ = iteration;
+        true
+    }
 }
 
 /// Nobody watches.

@@ -99,6 +99,17 @@ pub struct Constants {
     pub sample_size: f64,
 }
 
+/// Upper bounds on what one iteration makes of an iterate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// On `D_{t+1}`.
+    pub d: f64,
+    /// On `E_{t+1}`.
+    pub e: f64,
+    /// On `V_{t+1}`.
+    pub v: f64,
+}
+
 /// `1 - SAMPLE_CONFIDENCE` is the probability with which the sample size is enough.
 const SAMPLE_CONFIDENCE: f64 = 0.05;
 
@@ -108,6 +119,32 @@ impl Constants {
         [self.l_z_to_phi, self.l_z, self.gamma, self.contraction, self.sample_size]
             .iter()
             .all(|constant| constant.is_finite())
+    }
+
+    /// What `D_t`, `E_t` and `V_t` are at most one iteration after `D`, `E` and `chi`, by the
+    /// recursions behind proposition 1 and theorem 1, for steps `zeta`, `eta` of the mean's scale:
+    ///
+    /// ```text
+    /// D' <= (1 - zeta mu_Z / 2) D + C (E + chi^2),    C = 2 zeta^2 A'_Z + 2 zeta A_Z^2 / mu_Z
+    /// E' <= q (1 + delta) E + q (1 + 1/delta) (L_{Z->phi} / alpha)^2 zeta^2 (B_Z D + 2 A'_Z (E + chi^2))
+    /// V' <= rho V + C_phi chi^2
+    /// ```
+    ///
+    /// with `delta = (1/q - 1) / 2`.
+    pub fn next_bounds(&self, zeta: f64, d: f64, e: f64, chi: f64) -> Bounds {
+        let away = e + chi.powi(2);
+        let across =
+            2.0 * zeta.powi(2) * self.a_prime_z + 2.0 * zeta * self.a_z.powi(2) / self.mu_z;
+        let q = self.q_phi;
+        let delta = (1.0 / q - 1.0) / 2.0;
+        let moved = zeta.powi(2) * (self.b_z * d + 2.0 * self.a_prime_z * away);
+        let followed = q * (1.0 + 1.0 / delta) * (self.l_z_to_phi / self.alpha).powi(2) * moved;
+        let v = e + self.gamma * d;
+        Bounds {
+            d: d - zeta * self.mu_z / 2.0 * d + across * away,
+            e: q * (1.0 + delta) * e + followed,
+            v: v - self.contraction * v + self.c_phi * chi.powi(2),
+        }
     }
 
     /// All constants for given circumstances.
@@ -331,6 +368,20 @@ mod tests {
         let rho = a_ee.max(a_dd / c.gamma);
         assert!((1.0 - rho - c.contraction).abs() < 1e-15, "{rho} {}", c.contraction);
         assert!(1.0 - a_ee > 1e-3);
+    }
+
+    #[test]
+    fn the_bound_on_v_is_no_tighter_than_those_on_its_parts() {
+        // V' = E' + gamma D', and rho, C_phi are made from the same coefficients.
+        let c = Constants::compute(&sample(LossScale::Mean));
+        for (d, e, chi) in [(0.3, 0.2, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.5)] {
+            let next = c.next_bounds(c.factor_step, d, e, chi);
+            assert!(next.e + c.gamma * next.d <= next.v * (1.0 + 1e-9), "{next:?}");
+        }
+        let still = c.next_bounds(c.factor_step, 0.0, 0.0, 0.0);
+        assert_eq!((still.d, still.e, still.v), (0.0, 0.0, 0.0));
+        let shrunk = c.next_bounds(c.factor_step, 1.0, 0.0, 0.0);
+        assert!(shrunk.d < 1.0 && shrunk.v < c.gamma);
     }
 
     #[test]

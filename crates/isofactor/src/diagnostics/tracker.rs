@@ -67,6 +67,8 @@ impl<'a> Tracker<'a> {
                 link_distance: None,
                 lyapunov: None,
                 regret: None,
+                lag: None,
+                bias: None,
             });
         };
         let standing = self.quantities(problem, state, link)?;
@@ -78,7 +80,11 @@ impl<'a> Tracker<'a> {
             factor_distance: standing.d.sqrt(),
             link_distance: Some(standing.link_distance),
             lyapunov: Some(standing.e + self.gamma * standing.d),
-            regret: (self.counted > 0).then(|| self.gaps / self.counted as f64),
+            // A mean over some of the iterates would be another quantity.
+            regret: (self.counted > 0 && self.counted == iteration)
+                .then(|| self.gaps / self.counted as f64),
+            lag: Some(standing.e),
+            bias: Some(standing.chi),
         })
     }
 

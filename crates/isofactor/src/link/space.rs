@@ -119,24 +119,26 @@ impl LinkSpace {
         sum
     }
 
-    /// `sum_k psi(x_k) psi(x_k)'` from the moments of the scores.
+    /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, with `B` the jets of the
+    /// basis at the nodes and `W` the blocks of the intervals.
     pub(crate) fn gram(&self, moments: &GramMoments) -> Mat<f64> {
         let m = self.dimension();
-        let mut gram = Mat::zeros(m, m);
-        let mut mixed = vec![0.0; m];
+        let mut weighted = vec![0.0; self.node_basis.len()];
+        let mut used = self.node_basis.len()..0;
         for (interval, block) in moments.blocks() {
-            let ends = &self.node_basis[3 * interval * m..(3 * interval + ORDER) * m];
-            for (row, weights) in ends.chunks_exact(m).zip(&block) {
-                mixed.fill(0.0);
-                for (other, &weight) in ends.chunks_exact(m).zip(weights) {
-                    linalg::add_scaled(&mut mixed, weight, other);
-                }
-                for (j, &right) in row.iter().enumerate() {
-                    linalg::add_scaled(gram.col_as_slice_mut(j), right, &mixed);
+            let ends = 3 * interval * m..(3 * interval + ORDER) * m;
+            let jets = &self.node_basis[ends.clone()];
+            for (row, weights) in weighted[ends.clone()].chunks_exact_mut(m).zip(&block) {
+                for (jet, &weight) in jets.chunks_exact(m).zip(weights) {
+                    linalg::add_scaled(row, weight, jet);
                 }
             }
+            used = used.start.min(ends.start)..used.end.max(ends.end);
         }
-        gram
+        if used.is_empty() {
+            return Mat::zeros(m, m);
+        }
+        linalg::transpose_product(&self.node_basis[used.clone()], &weighted[used], m)
     }
 
     /// `psi'` at each node, a row each: what slope bounds are imposed on.
