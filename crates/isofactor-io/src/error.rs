@@ -130,6 +130,14 @@ pub enum Error {
         /// What the system says.
         reason: String,
     },
+    /// Tables are not written in the format that its ending names.
+    #[error("{path}: tables are written as .csv, .tsv or .parquet, not as .{ending}")]
+    NoSuchTable {
+        /// The file.
+        path: PathBuf,
+        /// Its ending.
+        ending: String,
+    },
     /// What it holds cannot be used.
     #[error("{path}: {source}")]
     Content {

@@ -111,14 +111,8 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
     let rank = model.factors.rank();
     let (row_bytes, row_ends) = packed(rows);
     let (column_bytes, column_ends) = packed(columns);
-    let (low, high) = drawn(&model.link, model.provenance.score_range);
-    let table: Vec<f64> = (0..TABLE_LINES)
-        .map(|i| low + (high - low) * i as f64 / (TABLE_LINES - 1) as f64)
-        .flat_map(|x| {
-            let (value, slope) = model.link.value_and_slope(x);
-            [x, value, slope]
-        })
-        .collect();
+    let table: Vec<f64> =
+        model.link_points(TABLE_LINES).flat_map(|p| [p.score, p.value, p.slope]).collect();
     let mut arrays: Vec<(&str, Vec<usize>, Vec<u8>)> = vec![
         ("row_factors", vec![rows.len(), rank], le_bytes(&model.factors.rows())),
         ("column_factors", vec![columns.len(), rank], le_bytes(&model.factors.columns())),
@@ -186,14 +180,6 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
     let header = serde_json::to_string(&header).map_err(|e| e.to_string())?;
     let metadata = HashMap::from([(KEY.to_owned(), header)]);
     safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
-}
-
-/// The scores that the table of a link covers.
-fn drawn(link: &Link, range: (f64, f64)) -> (f64, f64) {
-    match link {
-        Link::Learned(link) => (-link.space().half_width(), link.space().half_width()),
-        _ => range,
-    }
 }
 
 /// Reads a model.

@@ -2,10 +2,25 @@
 
 use crate::support::Folder;
 
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "generate",
+    "fit",
+    "predict",
+    "evaluate",
+    "inspect",
+    "recommend",
+    "similar",
+    "compare",
+    "export",
+    "completions",
+    "man",
+];
+
 #[test]
 fn the_help_of_each_command_has_an_example_of_it() {
     let folder = Folder::new();
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in COMMANDS {
         for flag in ["--help", "-h"] {
             let outcome = folder.done(&[command, flag]);
             let example = format!("Example: isofactor {command} ");
@@ -19,7 +34,7 @@ fn the_help_of_each_command_has_an_example_of_it() {
 #[test]
 fn the_help_of_the_program_lists_its_commands() {
     let help = Folder::new().done(&["--help"]).stdout;
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in COMMANDS {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
 }
