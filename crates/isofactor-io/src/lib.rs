@@ -21,7 +21,10 @@ pub use export::{Export, export};
 pub use factor_file::{FactorFile, read_factors, write_factors};
 pub use knots::read_knots;
 pub use labels::Labels;
-pub use model_file::{LabelledModel, read_model, write_model};
+pub use model_file::{
+    LabelledModel, Origin, model_from_bytes, model_to_bytes, read_model, read_model_and_origin,
+    write_model,
+};
 pub use table_file::{Cell, Field, TableKind, TableWriter};
 pub use trace_file::write_trace;
 pub use write::{Target, write_entries};

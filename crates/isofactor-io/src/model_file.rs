@@ -99,11 +99,24 @@ struct StoredOffsets {
     column_precision: Vec<f64>,
 }
 
+/// Which program wrote a model, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The format of the file.
+    pub format: u64,
+    /// The version of the program.
+    pub version: String,
+}
+
 /// Writes a model.
 pub fn write_model(target: Target, labelled: &LabelledModel) -> Result<()> {
-    let path = target.path().to_owned();
-    let bytes = encode(labelled).map_err(|reason| Error::writing(&path, reason))?;
+    let bytes = model_to_bytes(labelled, target.path())?;
     target.write(|out| out.write_all(&bytes))
+}
+
+/// The bytes of a model's file; the path is what an error names.
+pub fn model_to_bytes(labelled: &LabelledModel, path: &Path) -> Result<Vec<u8>> {
+    encode(labelled).map_err(|reason| Error::writing(path, reason))
 }
 
 fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
@@ -184,11 +197,26 @@ fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
 
 /// Reads a model.
 pub fn read_model(path: &Path) -> Result<LabelledModel> {
+    Ok(read_model_and_origin(path)?.0)
+}
+
+/// Reads a model, and which program wrote it.
+pub fn read_model_and_origin(path: &Path) -> Result<(LabelledModel, Origin)> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|mut file| file.read_to_end(&mut bytes))
         .map_err(|e| Error::reading(path, &e))?;
-    Decoder { path: path.to_owned(), file: parse(path, &bytes)? }.decode(header(path, &bytes)?)
+    model_from_bytes(&bytes, path)
+}
+
+/// A model from the bytes of its file; the path is what an error names.
+///
+/// Nothing is allocated by what the bytes claim: every array is as long as the bytes that are there.
+pub fn model_from_bytes(bytes: &[u8], path: &Path) -> Result<(LabelledModel, Origin)> {
+    let file = parse(path, bytes)?;
+    let header = header(path, bytes)?;
+    let origin = Origin { format: header.format, version: header.version.clone() };
+    Ok((Decoder { path: path.to_owned(), file }.decode(header)?, origin))
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>> {
@@ -224,8 +252,10 @@ impl Decoder<'_> {
         let rank = self.tensor("row_factors", Dtype::F64)?.shape().get(1).copied().unwrap_or(0);
         let (row_factors, column_factors) =
             (self.numbers("row_factors")?, self.numbers("column_factors")?);
-        let fits = row_factors.len() == rows.len().saturating_mul(rank)
-            && column_factors.len() == columns.len().saturating_mul(rank);
+        // A rank above either side is none that a fit has, and could make a small file large.
+        let fits = (1..=rows.len().min(columns.len())).contains(&rank)
+            && row_factors.len() == rows.len() * rank
+            && column_factors.len() == columns.len() * rank;
         let finite = row_factors.iter().chain(&column_factors).all(|x| x.is_finite());
         let factors = Factors::from_vecs(rank, row_factors, column_factors)
             .filter(|_| fits && finite)
@@ -243,6 +273,7 @@ impl Decoder<'_> {
             columns: deviations("column_deviations", &columns)?,
         };
         let link = self.link(&header.link)?;
+        self.check_scores(&link, header.provenance.score_range)?;
         let (offsets, fold_in) = match &header.offsets {
             None => (None, None),
             Some(stored) => {
@@ -286,6 +317,15 @@ impl Decoder<'_> {
         Ok(Link::Learned(LearnedLink::new(Arc::new(space), weights)))
     }
 
+    /// That the scores of the training entries are a range over which the link can be drawn.
+    fn check_scores(&self, link: &Link, (low, high): (f64, f64)) -> Result<()> {
+        let finite = |x: f64| link.value(x).is_finite();
+        if low <= high && (high - low).is_finite() && finite(low) && finite(high) {
+            return Ok(());
+        }
+        Err(self.damaged("its range of scores"))
+    }
+
     fn offsets(
         &self,
         stored: &StoredOffsets,
@@ -308,6 +348,11 @@ impl Decoder<'_> {
         if !sound {
             return Err(self.damaged("its level, range or noise"));
         }
+        let variances = |name: &str, count: usize| -> Result<Vec<f64>> {
+            let numbers = sized(name, count)?;
+            let sound = numbers.iter().all(|x| *x >= 0.0);
+            sound.then_some(numbers).ok_or_else(|| self.damaged(&format!("its {name}")))
+        };
         let offsets = Offsets {
             level: stored.level,
             rows: sized("row_effects", rows.len())?,
@@ -319,12 +364,12 @@ impl Decoder<'_> {
             rows: SidePrior {
                 precision: precision(&stored.row_precision)?,
                 presence: sized("row_presence", columns.len().saturating_mul(p))?,
-                variances: sized("row_variances", rows.len().saturating_mul(p))?,
+                variances: variances("row_variances", rows.len().saturating_mul(p))?,
             },
             columns: SidePrior {
                 precision: precision(&stored.column_precision)?,
                 presence: sized("column_presence", rows.len().saturating_mul(p))?,
-                variances: sized("column_variances", columns.len().saturating_mul(p))?,
+                variances: variances("column_variances", columns.len().saturating_mul(p))?,
             },
         };
         Ok((offsets, fold_in))
