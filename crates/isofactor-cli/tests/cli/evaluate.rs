@@ -74,7 +74,7 @@ fn compare_tells_what_evaluate_tells_of_each_and_the_difference() {
         assert!(number(&one["difference"], "standard_error") >= 0.0);
     }
     let words = folder.done(&args).stdout;
-    for word in ["other.isofactor", "best", "to the best", "80 entries", "standard error"] {
+    for word in ["other.isofactor", "best", "to the best", "576 entries", "standard error"] {
         assert!(words.contains(word), "no '{word}' in {words}");
     }
 }

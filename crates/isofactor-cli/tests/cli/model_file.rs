@@ -20,8 +20,8 @@ fn the_python_example_of_the_document_predicts_the_same() {
     let (_, rest) = document.split_once("```python\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
     let folder = Folder::with_ratings();
-    let kind = folder.done(&["inspect", MODEL, "--json"]).json()["link"]["kind"].clone();
-    assert_eq!(kind, "identity", "else the example does not apply");
+    let straight = ["fit", "ratings.csv", "--solver", "auto", "--link", "identity", "--out"];
+    folder.done(&[&straight[..], &[MODEL]].concat());
     let Some(python) = python() else {
         eprintln!("skipped: there is no python3 with numpy");
         return;
