@@ -39,7 +39,7 @@ pub struct RecommendArgs {
     pub known: Option<PathBuf>,
     /// Entries of rows that the model has not seen (of columns, with --column): they are placed
     /// by these, and these are not recommended. Without --row, all of them.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
     pub new: Option<PathBuf>,
     /// A table with a name and a text to show beside it, as 'movieId,title'.
     #[arg(long, value_name = "FILE")]

@@ -106,7 +106,7 @@ pub struct TableWriter<'a> {
 }
 
 enum Form<'a> {
-    Delimited { out: csv::Writer<&'a mut (dyn Write + Send)>, text: String },
+    Delimited { out: Box<csv::Writer<&'a mut (dyn Write + Send)>>, text: String },
     Parquet(Box<Columns<'a>>),
 }
 
@@ -126,7 +126,7 @@ impl<'a> TableWriter<'a> {
         };
         let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
         out.write_record(fields.iter().map(|field| &field.name)).map_err(plain)?;
-        Ok(Self { form: Form::Delimited { out, text: String::new() } })
+        Ok(Self { form: Form::Delimited { out: Box::new(out), text: String::new() } })
     }
 
     /// Writes a line: a cell for each column, of its kind.

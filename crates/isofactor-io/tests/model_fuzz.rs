@@ -245,7 +245,6 @@ fn damaged_models_are_refused_or_can_be_used() {
     let (read, refused) = fuzz(&files()[..3], cases());
     // Both sides of the door were tried.
     assert!(read > cases() / 50 && refused > cases() / 50, "{read} read, {refused} refused");
-    #[expect(clippy::print_stderr, reason = "the figure of make fuzz-model")]
     if cases() > USUAL_CASES {
         eprintln!("{read} read and used, {refused} refused");
     }

@@ -59,6 +59,12 @@ pub fn run(args: &RecommendArgs) -> Result<(), Failure> {
         false => request.names,
         true => new.of(request.side).names.names().map(str::to_owned).collect(),
     };
+    if let Some(path) = args.new.as_ref().filter(|_| names.is_empty()) {
+        let (path, one) = (path.display(), one_of(request.side));
+        return Err(Failure::Data(format!(
+            "{path}: every {one} there is known to the model already"
+        )));
+    }
     let answers = answers(&known, request.side, &names, &new, &excluded, args)?;
     let answers = names.iter().map(String::as_str).zip(answers);
     if args.json { shown.json(answers) } else { shown.short(out, answers) }
@@ -95,7 +101,6 @@ fn entry_format(args: &EntryArgs) -> TableFormat {
         value: args.entry_value.clone(),
         wide: args.wide,
         missing: args.missing.clone(),
-        ..TableFormat::default()
     }
 }
 

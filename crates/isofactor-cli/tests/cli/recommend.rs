@@ -144,5 +144,7 @@ fn nobody_is_no_answer() {
     folder.refused(&["recommend", MODEL, "--row", "anna", "--column", "Heat"], 2, &["--column"]);
     folder.refused(&["recommend", MODEL, "--all", "--out", "x.xlsx"], 2, &[".parquet", ".xlsx"]);
     folder.refused(&["recommend", MODEL, "--all", "--out", MODEL], 2, &["overwrite the model"]);
+    let old = ["recommend", MODEL, "--new", "ratings.csv"];
+    folder.refused(&old, 3, &["ratings.csv", "known to the model already"]);
     folder.refused(&["recommend", MODEL, "--all", "people"], 2, &["rows or columns"]);
 }
