@@ -102,7 +102,8 @@ pub struct SimilarArgs {
     /// How many to show.
     #[arg(long, default_value_t = 10)]
     pub top: usize,
-    /// A table with a name and a text to show beside it, as 'movieId,title'.
+    /// A table with a name and a text to show beside it, as 'movieId,title'; --row and --column
+    /// may then be such a text.
     #[arg(long, value_name = "FILE")]
     pub names: Option<PathBuf>,
     /// Write here (.csv, .tsv or .parquet) instead of standard output.

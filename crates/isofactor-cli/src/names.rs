@@ -1,6 +1,6 @@
 //! Rows and columns by name; a name that the model does not know is answered with the nearest.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use isofactor::Side;
 use isofactor_io::{LabelledModel, Labels, Source, TableFormat, read_pairs};
@@ -30,7 +30,28 @@ pub fn one_of(side: Side) -> &'static str {
 
 /// That the model has no such row or column, and which come near.
 pub fn unknown(labels: &Labels, side: Side, name: &str) -> Failure {
-    let near = nearest(labels, name);
+    none_such(nearest(labels.names(), name), side, name)
+}
+
+/// The number of a row or column by its name, or by the text beside it.
+pub fn find(
+    labels: &Labels,
+    side: Side,
+    titles: Option<&Titles>,
+    name: &str,
+) -> Result<usize, Failure> {
+    let Some(titles) = titles else {
+        return labels.find(name).ok_or_else(|| unknown(labels, side, name));
+    };
+    let titled = || titles.0.iter().find(|(_, title)| *title == name);
+    let found = labels.find(name).or_else(|| labels.find(titled()?.0));
+    let all = labels
+        .names()
+        .map(|label| if titles.of(label).is_empty() { label } else { titles.of(label) });
+    found.ok_or_else(|| none_such(nearest(all, name), side, name))
+}
+
+fn none_such(near: Vec<&str>, side: Side, name: &str) -> Failure {
     let hint = match near.len() {
         0 => String::new(),
         1 => format!("; the nearest is '{}'", near[0]),
@@ -40,11 +61,11 @@ pub fn unknown(labels: &Labels, side: Side, name: &str) -> Failure {
 }
 
 /// Names that may have been meant, the likeliest first.
-fn nearest<'a>(labels: &'a Labels, name: &str) -> Vec<&'a str> {
+fn nearest<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
     let letters = wanted.chars().count();
     let mut near: Vec<(usize, usize, &str)> = Vec::new();
-    for (number, label) in labels.names().enumerate() {
+    for (number, label) in names.enumerate() {
         if let Some(rank) = nearness(&wanted, letters, label) {
             near.push((rank, number, label));
             // The best few are enough, whatever the number of labels.
@@ -81,7 +102,7 @@ fn nearness(wanted: &str, letters: usize, label: &str) -> Option<usize> {
 }
 
 /// Texts to show beside names.
-pub struct Titles(HashMap<String, String>);
+pub struct Titles(BTreeMap<String, String>);
 
 impl Titles {
     /// From a table whose first two columns are a name and a text.
@@ -107,19 +128,32 @@ mod tests {
     #[test]
     fn a_slip_is_answered_with_the_nearest() {
         let known = labels(&["Alien (1979)", "Aliens (1986)", "Brazil", "anna", "Amelie"]);
-        assert_eq!(nearest(&known, "brasil"), ["Brazil"]);
-        assert_eq!(nearest(&known, "Anna"), ["anna"]);
-        assert_eq!(nearest(&known, "alien"), ["Alien (1979)", "Aliens (1986)"]);
-        assert_eq!(nearest(&known, "Amleie"), ["Amelie"]);
-        assert!(nearest(&known, "Casablanca").is_empty());
-        assert!(nearest(&known, "").is_empty());
-        assert!(nearest(&labels(&["x"]), "y").is_empty());
+        assert_eq!(nearest(known.names(), "brasil"), ["Brazil"]);
+        assert_eq!(nearest(known.names(), "Anna"), ["anna"]);
+        assert_eq!(nearest(known.names(), "alien"), ["Alien (1979)", "Aliens (1986)"]);
+        assert_eq!(nearest(known.names(), "Amleie"), ["Amelie"]);
+        assert!(nearest(known.names(), "Casablanca").is_empty());
+        assert!(nearest(known.names(), "").is_empty());
+        assert!(nearest(labels(&["x"]).names(), "y").is_empty());
+    }
+
+    #[test]
+    fn the_text_beside_a_name_will_do() {
+        let known = labels(&["1", "2", "Heat"]);
+        let titles = [("1", "Alien (1979)"), ("2", "Brazil (1985)")];
+        let titles = titles.map(|(name, title)| (name.to_owned(), title.to_owned()));
+        let titles = Titles(titles.into_iter().collect());
+        let find = |name: &str| find(&known, Side::Columns, Some(&titles), name);
+        assert_eq!(find("Brazil (1985)").unwrap(), 1);
+        assert_eq!((find("1").unwrap(), find("Heat").unwrap()), (0, 2));
+        let Err(Failure::Data(sentence)) = find("brazil") else { panic!("found") };
+        assert!(sentence.ends_with("the nearest is 'Brazil (1985)'"), "{sentence}");
     }
 
     #[test]
     fn no_more_are_suggested_than_are_read() {
         let many: Vec<String> = (0..5000).map(|i| format!("name {i}")).collect();
         let known = Labels::from_names(many).unwrap();
-        assert_eq!(nearest(&known, "name 5000").len(), 3);
+        assert_eq!(nearest(known.names(), "name 5000").len(), 3);
     }
 }

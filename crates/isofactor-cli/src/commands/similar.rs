@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     failure::Failure,
     model_args::SimilarArgs,
-    names::{Titles, labels, one_of, unknown},
+    names::{Titles, find, labels, one_of},
     paths,
     table_out::TableOut,
     text::{say, show},
@@ -38,8 +38,8 @@ pub fn run(args: &SimilarArgs) -> Result<(), Failure> {
     };
     let own = labels(&known, side);
     let titles = args.names.as_deref().map(Titles::read).transpose()?;
-    let find = |name: &String| own.find(name).ok_or_else(|| unknown(own, side, name));
-    let units: Vec<usize> = names.iter().map(find).collect::<Result<_, _>>()?;
+    let number = |name: &String| find(own, side, titles.as_ref(), name);
+    let units: Vec<usize> = names.iter().map(number).collect::<Result<_, _>>()?;
     let similarity = Similarity::new(&known.model, side)?;
     for &unit in units.iter().filter(|&&unit| similarity.length(unit) == 0.0) {
         let (one, name) = (one_of(side), own.name(unit));
