@@ -142,6 +142,19 @@ impl FittedModel {
         }
     }
 
+    /// The prediction for a known pair, and its score, worked out once.
+    pub(crate) fn predict_and_score(&self, row: usize, column: usize) -> (f64, f64) {
+        let score = self.score(Some(row), Some(column));
+        let prediction = match &self.offsets {
+            Some(offsets) => offsets.kept(self.link.value(score)),
+            None => {
+                let unseen = self.baseline.predict(Some(row), Some(column));
+                unseen.unwrap_or_else(|| self.link.value(score))
+            }
+        };
+        (prediction, score)
+    }
+
     /// What level and effects alone predict for a pair; none for models without effects.
     pub fn predict_by_effects(&self, row: Option<usize>, column: Option<usize>) -> Option<f64> {
         let offsets = self.offsets.as_ref()?;
@@ -216,7 +229,8 @@ impl FittedModel {
         effects + column.effect + product
     }
 
-    fn predict_new(&self, score: f64) -> f64 {
+    /// The prediction for a pair with a new unit, from its score.
+    pub(crate) fn predict_new(&self, score: f64) -> f64 {
         let Some(offsets) = &self.offsets else { return self.baseline.mean };
         offsets.kept(self.link.value(score))
     }

@@ -155,19 +155,16 @@ impl FittedModel {
     /// Prediction and score of a unit of `side` with one of the other side.
     fn seen_with(&self, side: Side, whom: Whom<'_>, other: usize) -> (f64, f64) {
         match (side, whom) {
-            (Side::Rows, Whom::Known(row)) => {
-                (self.predict(Some(row), Some(other)), self.score(Some(row), Some(other)))
-            }
-            (Side::Columns, Whom::Known(column)) => {
-                (self.predict(Some(other), Some(column)), self.score(Some(other), Some(column)))
-            }
+            (Side::Rows, Whom::Known(row)) => self.predict_and_score(row, other),
+            (Side::Columns, Whom::Known(column)) => self.predict_and_score(other, column),
             (Side::Rows, Whom::New(row)) => {
-                (self.predict_new_row(row, Some(other)), self.new_row_score(row, Some(other)))
+                let score = self.new_row_score(row, Some(other));
+                (self.predict_new(score), score)
             }
-            (Side::Columns, Whom::New(column)) => (
-                self.predict_new_column(Some(other), column),
-                self.new_column_score(Some(other), column),
-            ),
+            (Side::Columns, Whom::New(column)) => {
+                let score = self.new_column_score(Some(other), column);
+                (self.predict_new(score), score)
+            }
         }
     }
 }
