@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-curved bench-peers \
-        bench-reference program deny clean
+        bench-reference fuzz-model program deny clean
 
 test: format lint doc check
 
@@ -54,6 +54,12 @@ bench-curved:
 
 bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
+
+# Millions of damaged model files: none may panic, hang, or be used as what it is not.
+CASES ?= 2000000
+fuzz-model:
+	ISOFACTOR_FUZZ_CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io \
+	    --test model_fuzz -- --nocapture
 
 program:
 	$(CARGO) build --release --locked

@@ -12,6 +12,10 @@ use isofactor::{
 };
 use isofactor_lab::NoiseKind;
 
+use crate::model_args::{
+    CompareArgs, CompletionsArgs, ExportArgs, ManArgs, RecommendArgs, SimilarArgs, share,
+};
+
 /// Factor models seen through an unknown, increasing link: y = phi(u_row . v_column) + noise.
 #[derive(Debug, Parser)]
 #[command(version, name = "isofactor", args_override_self = true)]
@@ -36,6 +40,18 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Run the paper's experiments again and put what they show on one page.
     Reproduce(ReproduceArgs),
+    /// The columns with the highest predictions for a row, or the other way round.
+    Recommend(RecommendArgs),
+    /// The rows nearest to a row, or the columns nearest to a column.
+    Similar(SimilarArgs),
+    /// Judge several models by the same entries.
+    Compare(CompareArgs),
+    /// Write factors, link or the completed matrix as a table.
+    Export(ExportArgs),
+    /// Print what a shell needs to complete commands and options.
+    Completions(CompletionsArgs),
+    /// Print or write manual pages.
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -158,9 +174,9 @@ pub struct FitArgs {
     /// How many iterations (sweeps) at most; fast makes 40, or 100 with a link, and stops early.
     #[arg(long, default_value_t = 500)]
     pub iterations: usize,
-    /// Hold back this share of every row and report the error there; with --keep best the iterate
+    /// Hold back this share of every row (0.1 or 10%) and report the error there; with --keep best the iterate
     /// is chosen by the same entries, so the error is a little optimistic.
-    #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid", value_parser = share)]
     pub holdout: Option<f64>,
     /// Entries to report the error on, read as the data are.
     #[arg(long, value_name = "FILE")]
@@ -259,7 +275,7 @@ pub struct PredictArgs {
     /// placed by these without fitting anything again.
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
-    /// Write here instead of standard output.
+    /// Write here (.csv, .tsv or .parquet) instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Name of the column that names rows (the first by default).

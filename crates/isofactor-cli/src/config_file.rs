@@ -1,9 +1,10 @@
 //! Options from a file: each key is the long name of an option, put before those of the command
 //! line, which therefore win.
 
-use std::{ffi::OsString, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
+use toml::Spanned;
 
 use crate::{args::Args, failure::Failure};
 
@@ -44,39 +45,54 @@ fn read(path: &Path) -> Result<Vec<(String, String)>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|e| Failure::Usage(format!("{shown}: the configuration cannot be read ({e})")))?;
-    let table: toml::Table = text.parse().map_err(|e| {
+    let table: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(&text).map_err(|e| {
         Failure::Usage(format!("{shown}: the configuration is not valid TOML\n{e}"))
     })?;
     let known = option_names();
     let mut options = Vec::new();
     for (key, value) in table {
+        let line = 1 + text[..key.span().start].matches('\n').count();
+        let key = key.into_inner();
+        let bad = |reason: &str| Failure::Usage(format!("{shown}, line {line}: {reason}"));
         if !known.contains(&key) {
-            let near = known.iter().min_by_key(|name| difference(name, &key));
+            let near = known.iter().min_by_key(|name| strsim::levenshtein(name, &key));
             let hint = near.map(|n| format!("; the nearest is '{n}'")).unwrap_or_default();
-            return Err(Failure::Usage(format!("{shown}: there is no option '{key}'{hint}")));
+            return Err(bad(&format!("there is no option '{key}'{hint}")));
         }
-        let bad = || Failure::Usage(format!("{shown}: the value of '{key}' cannot be used"));
-        match value {
-            toml::Value::Boolean(true) => options.push((key.clone(), format!("--{key}"))),
-            toml::Value::Boolean(false) => {}
-            toml::Value::Array(list) if key == "missing" => {
-                for mark in &list {
-                    let option = format!("--{key}={}", scalar(mark).ok_or_else(bad)?);
-                    options.push((key.clone(), option));
-                }
+        let written = written(&key, &value)
+            .ok_or_else(|| bad(&format!("the value of '{key}' cannot be used")))?;
+        for option in written {
+            if let Some(reason) = refusal(&option) {
+                return Err(bad(&reason));
             }
-            toml::Value::Array(list) => {
-                let parts: Option<Vec<String>> = list.iter().map(scalar).collect();
-                let option = format!("--{key}={}", parts.ok_or_else(bad)?.join(","));
-                options.push((key.clone(), option));
-            }
-            single => {
-                let option = format!("--{key}={}", scalar(&single).ok_or_else(bad)?);
-                options.push((key.clone(), option));
-            }
+            options.push((key.clone(), option));
         }
     }
     Ok(options)
+}
+
+/// A key and its value as the command line would have them; none where the value is a table.
+fn written(key: &str, value: &toml::Value) -> Option<Vec<String>> {
+    match value {
+        toml::Value::Boolean(true) => Some(vec![format!("--{key}")]),
+        toml::Value::Boolean(false) => Some(Vec::new()),
+        toml::Value::Array(list) if key == "missing" => {
+            list.iter().map(|mark| Some(format!("--{key}={}", scalar(mark)?))).collect()
+        }
+        toml::Value::Array(list) => {
+            let parts: Option<Vec<String>> = list.iter().map(scalar).collect();
+            Some(vec![format!("--{key}={}", parts?.join(","))])
+        }
+        single => Some(vec![format!("--{key}={}", scalar(single)?)]),
+    }
+}
+
+/// What the command line would say against this option alone.
+fn refusal(option: &str) -> Option<String> {
+    let error = Args::try_parse_from(["isofactor", "fit", "-", option]).err()?;
+    let text = error.render().to_string();
+    let sentence = text.split("\n\n").next().unwrap_or(&text);
+    Some(sentence.trim().trim_start_matches("error: ").to_owned())
 }
 
 fn scalar(value: &toml::Value) -> Option<String> {
@@ -94,32 +110,4 @@ fn option_names() -> Vec<String> {
     let fit = command.find_subcommand("fit");
     let names = fit.into_iter().flat_map(clap::Command::get_arguments);
     names.filter_map(|arg| arg.get_long()).filter(|n| *n != "config").map(str::to_owned).collect()
-}
-
-/// Letters to insert, remove or change to get from one name to the other.
-fn difference(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_name_is_found() {
-        assert_eq!(difference("bandwidth", "bandwith"), 1);
-        assert_eq!(difference("rank", "rank"), 0);
-        assert_eq!(difference("loss", ""), 4);
-    }
 }

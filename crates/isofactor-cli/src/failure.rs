@@ -37,7 +37,7 @@ impl Failure {
             Failure::Unexpected(sentence) => (1, sentence),
             Failure::Interrupted => (130, "interrupted".to_owned()),
         };
-        text::say(&format!("isofactor: {sentence}"));
+        text::say(&format!("{} {sentence}", text::alarm("isofactor:")));
         ExitCode::from(code)
     }
 }
@@ -58,7 +58,9 @@ impl From<isofactor_io::Error> for Failure {
         let sentence = error.to_string();
         match error {
             isofactor_io::Error::Unwritable { .. } => Failure::Unexpected(sentence),
-            isofactor_io::Error::UnknownColumn { .. } => Failure::Usage(sentence),
+            isofactor_io::Error::UnknownColumn { .. } | isofactor_io::Error::NoSuchTable { .. } => {
+                Failure::Usage(sentence)
+            }
             _ => Failure::Data(sentence),
         }
     }

@@ -5,10 +5,15 @@ mod commands;
 mod config_file;
 mod failure;
 mod interrupt;
+mod given;
+mod model_args;
+mod names;
+mod new_units;
 mod page;
 mod paths;
 mod progress;
 mod summary;
+mod table_out;
 mod text;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -41,5 +46,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Recommend(args) => commands::recommend::run(&args),
+        Command::Similar(args) => commands::similar::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     }
 }

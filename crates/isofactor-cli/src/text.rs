@@ -2,19 +2,66 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Effects, Style};
+
 /// A line for the user on standard error. A closed stream is no reason to fail.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// A result on standard output.
+/// A result on standard output. Colours are left out where it is no terminal, or where the user
+/// wants none (`NO_COLOR`).
 pub fn show(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         // `isofactor ... | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
+}
+
+/// In heavy letters.
+pub fn strong(text: &str) -> String {
+    let style = Style::new().effects(Effects::BOLD);
+    format!("{style}{text}{style:#}")
+}
+
+/// What went wrong begins with this.
+pub fn alarm(text: &str) -> String {
+    let style = Style::new().fg_color(Some(AnsiColor::Red.into())).effects(Effects::BOLD);
+    format!("{style}{text}{style:#}")
+}
+
+/// A text from a file, without the characters that would move the cursor of a terminal.
+pub fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Columns side by side: numbers to the right, texts to the left.
+pub fn aligned(header: Vec<String>, lines: Vec<Vec<String>>) -> String {
+    let width = |text: &String| text.chars().count();
+    let columns = header.len();
+    let widest = |column: usize| {
+        let cells = lines.iter().map(|line| &line[column]).chain([&header[column]]);
+        cells.map(width).max().unwrap_or(0)
+    };
+    let number = |text: &String| text.is_empty() || text == "-" || text.parse::<f64>().is_ok();
+    let numeric: Vec<bool> =
+        (0..columns).map(|column| lines.iter().all(|line| number(&line[column]))).collect();
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let written = |line: &Vec<String>| {
+        let cells: Vec<String> = (0..columns)
+            .map(|column| {
+                let room = " ".repeat(widths[column] - width(&line[column]));
+                let cell = &line[column];
+                if numeric[column] { format!("{room}{cell}") } else { format!("{cell}{room}") }
+            })
+            .collect();
+        format!("  {}", cells.join("  ").trim_end())
+    };
+    let mut text = vec![strong(&written(&header))];
+    text.extend(lines.iter().map(written));
+    text.join("\n")
 }
 
 /// `100836` as `100,836`.
@@ -68,5 +115,19 @@ mod tests {
         assert_eq!(short(1.5e-7), "1.500e-7");
         assert_eq!(seconds(0.031), "31 ms");
         assert_eq!(seconds(12.34), "12.3 s");
+    }
+
+    #[test]
+    fn tables_are_aligned_by_what_they_hold() {
+        let text = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+        let table =
+            aligned(text(&["name", "x"]), vec![text(&["a", "10.5"]), text(&["bcdef", "2"])]);
+        let plain = anstream::adapter::strip_str(&table).to_string();
+        assert_eq!(plain, "  name      x\n  a      10.5\n  bcdef     2");
+    }
+
+    #[test]
+    fn names_cannot_steer_the_terminal() {
+        assert_eq!(harmless("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
     }
 }

@@ -109,9 +109,7 @@ pub enum Error {
         reason: String,
     },
     /// The model is of a format this program does not know.
-    #[error(
-        "{path}: the model has format {found}, this program reads format {supported}; fit it again, or use the program that wrote it (isofactor {writer})"
-    )]
+    #[error("{path}: {}", other_format(*found, *supported, writer))]
     ModelVersion {
         /// The file.
         path: PathBuf,
@@ -130,6 +128,14 @@ pub enum Error {
         /// What the system says.
         reason: String,
     },
+    /// Tables are not written in the format that its ending names.
+    #[error("{path}: tables are written as .csv, .tsv or .parquet, not as .{ending}")]
+    NoSuchTable {
+        /// The file.
+        path: PathBuf,
+        /// Its ending.
+        ending: String,
+    },
     /// What it holds cannot be used.
     #[error("{path}: {source}")]
     Content {
@@ -138,6 +144,17 @@ pub enum Error {
         /// Why.
         source: isofactor::Error,
     },
+}
+
+/// Why a model of another format cannot be read, and what to do.
+fn other_format(found: u64, supported: u64, writer: &str) -> String {
+    let newer =
+        format!("a newer isofactor ({writer}) wrote it: update this program, or fit it again");
+    let older = format!(
+        "it is too old: fit it again, or use the program that wrote it (isofactor {writer})"
+    );
+    let advice = if found > supported { newer } else { older };
+    format!("the model has format {found}, this program reads format {supported}; {advice}")
 }
 
 impl Error {

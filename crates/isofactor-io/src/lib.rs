@@ -6,18 +6,25 @@
 
 mod entries;
 mod error;
+mod export;
 mod factor_file;
 mod knots;
 mod labels;
 mod model_file;
+mod table_file;
 mod trace_file;
 mod write;
 
 pub use entries::{Source, TableFormat, read_entries, read_pairs};
 pub use error::{Error, Result};
+pub use export::{Export, export};
 pub use factor_file::{FactorFile, read_factors, write_factors};
 pub use knots::read_knots;
 pub use labels::Labels;
-pub use model_file::{LabelledModel, read_model, write_model};
+pub use model_file::{
+    LabelledModel, Origin, model_from_bytes, model_to_bytes, read_model, read_model_and_origin,
+    write_model,
+};
+pub use table_file::{Cell, Field, TableKind, TableWriter};
 pub use trace_file::write_trace;
-pub use write::{Target, write_entries, write_predictions};
+pub use write::{Target, write_entries};

@@ -49,7 +49,10 @@ impl Target {
     }
 
     /// Writes everything and moves the file to its name.
-    pub fn write(self, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    pub fn write(
+        self,
+        content: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
+    ) -> Result<()> {
         let Target { path, file } = self;
         let mut out = BufWriter::new(&file);
         let written = content(&mut out).and_then(|()| out.flush());
@@ -79,27 +82,6 @@ pub fn write_entries(
         }
         csv.flush()
     })
-}
-
-/// Writes predictions for pairs of names.
-pub fn write_predictions<'a>(
-    out: &mut dyn Write,
-    predictions: impl Iterator<Item = (&'a str, &'a str, f64)>,
-) -> std::io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["row", "column", "prediction"]).map_err(plain)?;
-    for (row, column, prediction) in predictions {
-        csv.write_record([row, column, &prediction.to_string()]).map_err(plain)?;
-    }
-    csv.flush()
-}
-
-/// The error of the stream itself, so that a closed pipe can be told from a full disk.
-fn plain(error: csv::Error) -> std::io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => std::io::Error::other(format!("{other:?}")),
-    }
 }
 
 #[cfg(test)]

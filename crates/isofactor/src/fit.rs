@@ -21,6 +21,7 @@ use crate::{
     solver::{self, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
+    threads,
 };
 
 /// What a fit is made from beside its settings.
@@ -57,9 +58,6 @@ impl<'a> FitInput<'a> {
     }
 }
 
-/// More threads than any machine this runs on has cores.
-const MOST_THREADS: usize = 1024;
-
 /// Fits the model `y = phi(u_row . v_column) + noise`.
 ///
 /// The result depends on the settings and the entries alone: the same seed gives the same bytes
@@ -72,13 +70,7 @@ pub fn fit(
     let config = config.clone().check(input.train.shape())?;
     input.train.check_can_be_fitted()?;
     linalg::stay_sequential();
-    if input.threads > MOST_THREADS {
-        let (got, high) = (input.threads as f64, MOST_THREADS as f64);
-        return Err(ConfigError::OutOfRange { field: "threads", got, low: 0.0, high }.into());
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(input.threads).build();
-    let pool = pool.map_err(|_| NumericalError::NoThreads)?;
-    pool.install(|| fit_here(&config, input, monitor))
+    threads::pool(input.threads)?.install(|| fit_here(&config, input, monitor))
 }
 
 fn fit_here(

@@ -39,11 +39,14 @@
 //! | [`diagnostics`] | distances to the truth |
 //! | [`select`] | held-out entries |
 //! | [`model`], [`fit()`] | the fitted model, the front door |
+//! | [`evaluation`] | predictions judged by observed values |
+//! | [`recommend`], [`similar`] | the best of the other side, the nearest of the same |
 
 pub mod baseline;
 pub mod config;
 pub mod diagnostics;
 pub mod error;
+pub mod evaluation;
 pub mod factors;
 mod fit;
 pub mod init;
@@ -54,20 +57,26 @@ pub mod monitor;
 pub mod objective;
 pub mod observations;
 pub mod passes;
+pub mod recommend;
 pub mod select;
 mod simd;
+pub mod similar;
 pub mod solver;
 pub mod steps;
 pub mod theory;
+mod threads;
 mod words;
 
 pub use config::FitConfig;
 pub use diagnostics::Truth;
 pub use error::{ConfigError, DataError, Error, NumericalError, Result};
+pub use evaluation::Evaluation;
 pub use factors::Factors;
 pub use fit::{FitInput, fit};
 pub use link::{Kernel, KernelFamily, Knots, KnownLink, Link};
 pub use model::{FittedModel, Metrics};
 pub use monitor::{Flow, Monitor, TraceRow, Unwatched};
 pub use observations::{Entry, EntryList, Observations, Shape};
+pub use recommend::{Excluded, Recommended, Side, Whom};
+pub use similar::Similarity;
 pub use solver::Stop;

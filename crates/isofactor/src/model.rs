@@ -64,6 +64,19 @@ pub struct Trial {
     pub sweeps: usize,
 }
 
+/// The link at a score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkPoint {
+    /// `x`
+    pub score: f64,
+    /// `phi(x)`
+    pub value: f64,
+    /// `phi'(x)`
+    pub slope: f64,
+    /// Whether training entries have scores on both sides of it.
+    pub seen: bool,
+}
+
 /// How a model came to be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
@@ -129,17 +142,53 @@ impl FittedModel {
         }
     }
 
+    /// The prediction for a known pair, and its score, worked out once.
+    pub(crate) fn predict_and_score(&self, row: usize, column: usize) -> (f64, f64) {
+        let score = self.score(Some(row), Some(column));
+        let prediction = match &self.offsets {
+            Some(offsets) => offsets.kept(self.link.value(score)),
+            None => {
+                let unseen = self.baseline.predict(Some(row), Some(column));
+                unseen.unwrap_or_else(|| self.link.value(score))
+            }
+        };
+        (prediction, score)
+    }
+
+    /// What level and effects alone predict for a pair; none for models without effects.
+    pub fn predict_by_effects(&self, row: Option<usize>, column: Option<usize>) -> Option<f64> {
+        let offsets = self.offsets.as_ref()?;
+        Some(offsets.kept(self.link.value(offsets.score(row, column))))
+    }
+
     /// The score of a pair; what is not known of it counts as zero.
     pub fn score(&self, row: Option<usize>, column: Option<usize>) -> f64 {
         let product = match (row, column) {
             (Some(row), Some(column)) => self.factors.score(row, column),
             _ => 0.0,
         };
-        let effects = self.offsets.as_ref().map_or(0.0, |offsets| {
-            let row = row.map_or(0.0, |row| offsets.rows[row]);
-            offsets.level + row + column.map_or(0.0, |column| offsets.columns[column])
-        });
-        effects + product
+        self.offsets.as_ref().map_or(0.0, |offsets| offsets.score(row, column)) + product
+    }
+
+    /// The scores over which the link is known: its domain, where it was learned in the space of a
+    /// kernel, or else those of the training entries.
+    pub fn link_domain(&self) -> (f64, f64) {
+        match &self.link {
+            Link::Learned(link) => (-link.space().half_width(), link.space().half_width()),
+            _ => self.provenance.score_range,
+        }
+    }
+
+    /// The link at so many scores (at least two), evenly over [`FittedModel::link_domain`].
+    pub fn link_points(&self, count: usize) -> impl Iterator<Item = LinkPoint> + '_ {
+        let (low, high) = self.link_domain();
+        let (first, last) = self.provenance.score_range;
+        let spaces = count.max(2) - 1;
+        (0..=spaces).map(move |i| {
+            let score = low + (high - low) * i as f64 / spaces as f64;
+            let (value, slope) = self.link.value_and_slope(score);
+            LinkPoint { score, value, slope, seen: first <= score && score <= last }
+        })
     }
 
     /// A row that the fit has not seen, from its entries (column, value); none for models without
@@ -158,28 +207,32 @@ impl FittedModel {
 
     /// The prediction for a new row and a known column (or one never seen).
     pub fn predict_new_row(&self, row: &NewUnit, column: Option<usize>) -> f64 {
-        let other = column.map(|column| (self.factors.column(column), column));
-        let effect = |offsets: &Offsets, column: usize| offsets.columns[column];
-        self.predict_new(row, other, effect)
+        self.predict_new(self.new_row_score(row, column))
     }
 
     /// The prediction for a known row (or one never seen) and a new column.
     pub fn predict_new_column(&self, row: Option<usize>, column: &NewUnit) -> f64 {
-        let other = row.map(|row| (self.factors.row(row), row));
-        self.predict_new(column, other, |offsets, row| offsets.rows[row])
+        self.predict_new(self.new_column_score(row, column))
     }
 
-    fn predict_new(
-        &self,
-        unit: &NewUnit,
-        other: Option<(&[f64], usize)>,
-        effect: impl Fn(&Offsets, usize) -> f64,
-    ) -> f64 {
+    /// The score of a new row and a known column (or one never seen).
+    pub fn new_row_score(&self, row: &NewUnit, column: Option<usize>) -> f64 {
+        let product = column.map_or(0.0, |t| linalg::dot(&row.factors, self.factors.column(t)));
+        let effects = self.offsets.as_ref().map_or(0.0, |offsets| offsets.score(None, column));
+        effects + row.effect + product
+    }
+
+    /// The score of a known row (or one never seen) and a new column.
+    pub fn new_column_score(&self, row: Option<usize>, column: &NewUnit) -> f64 {
+        let product = row.map_or(0.0, |i| linalg::dot(&column.factors, self.factors.row(i)));
+        let effects = self.offsets.as_ref().map_or(0.0, |offsets| offsets.score(row, None));
+        effects + column.effect + product
+    }
+
+    /// The prediction for a pair with a new unit, from its score.
+    pub(crate) fn predict_new(&self, score: f64) -> f64 {
         let Some(offsets) = &self.offsets else { return self.baseline.mean };
-        let of_other = other.map_or(0.0, |(factors, index)| {
-            effect(offsets, index) + linalg::dot(&unit.factors, factors)
-        });
-        offsets.kept(self.link.value(offsets.level + unit.effect + of_other))
+        offsets.kept(self.link.value(score))
     }
 
     /// Errors on entries of the same shape.
@@ -189,6 +242,12 @@ impl FittedModel {
 }
 
 impl Offsets {
+    /// `mu + b_i + c_t`, zero in place of what is not known.
+    pub fn score(&self, row: Option<usize>, column: Option<usize>) -> f64 {
+        let row = row.map_or(0.0, |row| self.rows[row]);
+        self.level + row + column.map_or(0.0, |column| self.columns[column])
+    }
+
     /// A prediction within the range of the training values.
     fn kept(&self, value: f64) -> f64 {
         value.clamp(self.range.0, self.range.1)
@@ -209,20 +268,28 @@ pub(crate) fn predict(
     }
 }
 
-/// Errors of any prediction. Squares are taken relative to the largest error so far, so that they
-/// are finite whenever the errors are.
+/// Errors of any prediction.
 pub fn metrics(observations: &Observations, predict: impl Fn(usize, usize) -> f64) -> Metrics {
-    let (mut largest, mut squares, mut sum) = (f64::MIN_POSITIVE, 0.0, 0.0);
-    for entry in observations.iter() {
-        let error = (entry.value - predict(entry.row, entry.column)).abs();
-        if error > largest {
-            let share: f64 = largest / error;
-            (squares, sum, largest) = (squares * share * share, sum * share, error);
+    Metrics::of(observations.iter().map(|entry| (entry.value, predict(entry.row, entry.column))))
+}
+
+impl Metrics {
+    /// From pairs of an observed value and its prediction. Squares are taken relative to the
+    /// largest error so far, so that they are finite whenever the errors are.
+    pub fn of(pairs: impl Iterator<Item = (f64, f64)>) -> Self {
+        let (mut largest, mut squares, mut sum) = (f64::MIN_POSITIVE, 0.0, 0.0);
+        let mut count = 0;
+        for (value, prediction) in pairs {
+            let error = (value - prediction).abs();
+            if error > largest {
+                let share: f64 = largest / error;
+                (squares, sum, largest) = (squares * share * share, sum * share, error);
+            }
+            squares += (error / largest).powi(2);
+            sum += error / largest;
+            count += 1;
         }
-        squares += (error / largest).powi(2);
-        sum += error / largest;
+        let mean = |total: f64| total / count as f64;
+        Self { rmse: largest * mean(squares).sqrt(), mae: largest * mean(sum), count }
     }
-    let count = observations.len();
-    let mean = |total: f64| total / count as f64;
-    Metrics { rmse: largest * mean(squares).sqrt(), mae: largest * mean(sum), count }
 }

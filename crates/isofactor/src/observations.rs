@@ -52,7 +52,7 @@ impl EntryList {
     }
 
     /// The entries in the order they came.
-    pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Entry> + Clone + '_ {
         let places = self.rows.iter().zip(&self.columns);
         places.zip(&self.values).map(|((&row, &column), &value)| Entry {
             row: row as usize,
@@ -182,7 +182,7 @@ impl Observations {
     }
 
     /// All entries in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Entry> + Clone + '_ {
         (0..self.shape.rows).flat_map(move |row| {
             let entries = self.row(row);
             entries.columns.iter().zip(entries.values).map(move |(&column, &value)| Entry {

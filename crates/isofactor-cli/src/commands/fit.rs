@@ -8,6 +8,7 @@ use std::{
 use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
     config::{Bandwidth, LinkChoice, Shrinkage, SolverKind, Start},
+    evaluation::Yardsticks,
     fit,
     link::LearnedLink,
     model::Offsets,
@@ -18,7 +19,10 @@ use isofactor_io::{
     read_model, write_model, write_trace,
 };
 
-use super::generate::{is_table, known_link};
+use super::{
+    evaluate::yardsticks_in_words,
+    generate::{is_table, known_link},
+};
 use crate::{
     args::{FitArgs, TableArgs},
     failure::Failure,
@@ -67,8 +71,9 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let Data { rows, columns, train, validation } = data;
     let labelled = LabelledModel { model: fitted?, rows, columns };
     let trace = progress.rows();
+    let yardsticks = validation.as_ref().map(|held| yardsticks(&labelled.model, held));
     outputs.write(&labelled, &train, validation.as_ref(), trace)?;
-    tell(args, &labelled.model, began.elapsed().as_secs_f64())?;
+    tell(args, &labelled.model, yardsticks.as_ref(), began.elapsed().as_secs_f64())?;
     if labelled.model.provenance.stop == Stop::Cancelled {
         let p = &labelled.model.provenance;
         say(&match &args.out {
@@ -296,7 +301,17 @@ impl Outputs {
     }
 }
 
-fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure> {
+/// What the error on the held-out entries is to be held against.
+fn yardsticks(model: &FittedModel, held: &Observations) -> Yardsticks {
+    Yardsticks::new(model, held.iter().map(|e| (Some(e.row), Some(e.column), e.value)))
+}
+
+fn tell(
+    args: &FitArgs,
+    model: &FittedModel,
+    yardsticks: Option<&Yardsticks>,
+    seconds: f64,
+) -> Result<(), Failure> {
     if args.json {
         let path = args.out.as_deref().map(Path::to_string_lossy);
         let object = FitJson::new(model, seconds, path.as_deref());
@@ -305,6 +320,10 @@ fn tell(args: &FitArgs, model: &FittedModel, seconds: f64) -> Result<(), Failure
         return Ok(show(&text)?);
     }
     show(&format!("\n{}\n", describe(model, Some(seconds))))?;
+    if let Some(yardsticks) = yardsticks {
+        let words = yardsticks_in_words(yardsticks);
+        show(&format!("  for comparison, on the held-out entries: {words}\n"))?;
+    }
     let unseen = model.baseline.rows.iter().chain(&model.baseline.columns);
     let unseen = unseen.filter(|deviation| deviation.is_none()).count();
     if unseen > 0 {

@@ -2,10 +2,25 @@
 
 use crate::support::Folder;
 
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "generate",
+    "fit",
+    "predict",
+    "evaluate",
+    "inspect",
+    "recommend",
+    "similar",
+    "compare",
+    "export",
+    "completions",
+    "man",
+];
+
 #[test]
 fn the_help_of_each_command_has_an_example_of_it() {
     let folder = Folder::new();
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in COMMANDS {
         for flag in ["--help", "-h"] {
             let outcome = folder.done(&[command, flag]);
             let example = format!("Example: isofactor {command} ");
@@ -19,7 +34,7 @@ fn the_help_of_each_command_has_an_example_of_it() {
 #[test]
 fn the_help_of_the_program_lists_its_commands() {
     let help = Folder::new().done(&["--help"]).stdout;
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in COMMANDS {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
 }
@@ -31,29 +46,28 @@ fn the_version_is_the_name_and_a_number() {
 }
 
 #[test]
-fn the_examples_in_the_help_of_generate_and_fit_run() {
+fn a_slip_of_the_fingers_is_answered_with_the_nearest() {
+    let folder = Folder::with_ratings();
+    folder.refused(&["recomend", "ratings.isofactor"], 2, &["'recomend'", "'recommend'"]);
+    folder.refused(&["evaluate", "ratings.isofactor", "x", "--jsn"], 2, &["'--jsn'", "'--json'"]);
+    let what = ["export", "ratings.isofactor", "--what", "colums"];
+    folder.refused(&what, 2, &["'colums'", "columns"]);
+    let slip = ["recommend", "ratings.isofactor", "--row", "Ana"];
+    folder.refused(&slip, 3, &["no row 'Ana'", "'anna'"]);
+    let slip = ["similar", "ratings.isofactor", "--column", "gataca"];
+    folder.refused(&slip, 3, &["no column 'gataca'", "'Gattaca'"]);
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_want_them() {
     let folder = Folder::new();
-    let help = folder.done(&["generate", "--help"]).stdout;
-    let example = help.split_once("Example: isofactor ").unwrap().1;
-    folder.done(&example.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(folder.table("panel.csv").lines.len(), 5000);
-    folder.done(&[
-        "fit",
-        "panel.csv",
-        "--solver",
-        "bcd",
-        "--rank",
-        "3",
-        "--loss",
-        "sum",
-        "--kernel",
-        "gaussian",
-        "--bandwidth",
-        "0.5",
-        "--iterations",
-        "5",
-        "--trace",
-        "trace.csv",
-    ]);
-    assert_eq!(folder.table("trace.csv").lines.len(), 6);
+    let stderr = |variables: &[(&str, &str)]| {
+        let mut command = folder.command(&["inspect", "nosuch"]);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command.envs(variables.iter().copied());
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    assert!(!stderr(&[]).contains('\u{1b}'));
+    assert!(stderr(&[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
+    assert!(!stderr(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
 }

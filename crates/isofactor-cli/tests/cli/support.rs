@@ -33,6 +33,23 @@ impl Folder {
         folder
     }
 
+    /// A folder with what the examples of the help texts name: `ratings.csv`, models of them,
+    /// entries of a person they do not have, pairs, titles.
+    pub fn with_ratings() -> Self {
+        let folder = Self::new();
+        folder.write("ratings.csv", ratings());
+        folder.write("pairs.csv", "row,column\nanna,Brazil\nliam,Heat2\n");
+        folder
+            .write("new-ratings.csv", "row,column,value\nzoe,Alien,5\nzoe,Dune,4.5\nzoe,Heat,2\n");
+        let title = |film: String| format!("{film},\"{film}, the film\"\n");
+        let titles: String = thrice(&FILMS).into_iter().map(title).collect();
+        folder.write("movies.csv", format!("film,title\n{titles}"));
+        let fit = ["fit", "ratings.csv", "--solver", "auto", "--json", "--out"];
+        folder.done(&[&fit[..], &["ratings.isofactor"]].concat());
+        folder.done(&[&fit[..], &["other.isofactor", "--rank", "1"]].concat());
+        folder
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -201,6 +218,31 @@ pub fn panel() -> String {
             let (a, b) = (f64::from(i) - 3.5, f64::from(t) - 2.5);
             let score = a * b / 6.0 + 0.3 * (1.3 * a).sin() * (0.9 * b).cos();
             text += &format!("r{i},c{t},{}\n", score.tanh());
+        }
+    }
+    text
+}
+
+const PEOPLE: [&str; 12] = [
+    "anna", "bert", "cleo", "dora", "emil", "fred", "gina", "hugo", "ines", "jack", "kate", "liam",
+];
+const FILMS: [&str; 8] =
+    ["Alien", "Brazil", "Casablanca", "Dune", "Eraserhead", "Fargo", "Gattaca", "Heat"];
+
+/// The names, and as many again with a 2, a 3 behind them.
+fn thrice(names: &[&str]) -> Vec<String> {
+    let again = ["", "2", "3"].into_iter();
+    again.flat_map(|mark| names.iter().map(move |name| format!("{name}{mark}"))).collect()
+}
+
+/// What 36 people think of 24 films: two thirds of all pairs, in half stars.
+pub fn ratings() -> String {
+    let mut text = "person,film,stars\n".to_owned();
+    for (i, person) in thrice(&PEOPLE).iter().enumerate() {
+        for (t, film) in thrice(&FILMS).iter().enumerate().filter(|(t, _)| (i + 2 * t) % 3 != 0) {
+            let (a, b) = (i as f64 / 12.0 - 1.4, t as f64 / 7.0 - 1.6);
+            let stars = 3.2 + 0.5 * (a + 0.3).sin() + 0.4 * b.cos() + 0.9 * a * b;
+            text += &format!("{person},{film},{}\n", (2.0 * stars.clamp(0.5, 5.0)).round() / 2.0);
         }
     }
     text

@@ -5,11 +5,14 @@
 
 mod against_reference;
 mod descent;
+mod evaluation;
 mod gradients;
 mod invariance;
 mod lemmas;
 mod projections;
+mod recommend;
 mod recovery;
 mod reference;
 mod sample;
+mod similar;
 mod truth;

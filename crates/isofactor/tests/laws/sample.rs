@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use isofactor::{
-    Entry, Factors, Kernel, KernelFamily, Link, Observations, Shape,
-    config::LossScale,
+    Entry, Factors, FitConfig, FitInput, FittedModel, Kernel, KernelFamily, KnownLink, Link,
+    Observations, Shape, Unwatched,
+    config::{LinkChoice, LossScale},
+    fit,
     link::{LearnedLink, LinkSpace},
     objective::{Objective, ObjectiveValue},
     passes::{Entries, Evaluated, Need},
@@ -90,4 +92,28 @@ pub fn moved(link: &LearnedLink, step: f64, direction: &[f64]) -> LearnedLink {
 
 pub fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Models of both solvers on a panel that is half seen, with a row and a column without entries.
+pub fn models() -> Vec<FittedModel> {
+    let shape = Shape { rows: 41, columns: 31 };
+    let noise = noise(3, shape.rows * shape.columns);
+    let mut entries = Vec::new();
+    for row in 0..shape.rows - 1 {
+        for column in (0..shape.columns - 1).filter(|column| (row * 3 + column * 5) % 4 < 2) {
+            let (a, b) = (row as f64 / 10.0 - 2.0, column as f64 / 8.0 - 1.9);
+            let score = a * b + (2.0 * a).sin() * (3.0 * b).cos() + 0.4 * b;
+            let value = score.tanh() + 0.02 * noise[row * shape.columns + column];
+            entries.push(Entry { row, column, value });
+        }
+    }
+    let seen = Observations::try_new(shape, &entries).unwrap();
+    let rank = Some(3);
+    let configs = [
+        FitConfig { rank, link: LinkChoice::Known(KnownLink::Identity), ..FitConfig::default() },
+        FitConfig { rank, link: LinkChoice::Learned, ..FitConfig::default() },
+        FitConfig { rank, iterations: 10, ..FitConfig::bcd() },
+    ];
+    let fit = |config: &FitConfig| fit(config, &FitInput::new(&seen), &mut Unwatched).unwrap();
+    configs.iter().map(fit).collect()
 }
