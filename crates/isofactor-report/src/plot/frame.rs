@@ -73,7 +73,8 @@ impl Frame {
         let width = format.width(scene.square);
         let (x_target, y_target) = format.targets();
         let y_ticks = scene.y.map_or(Vec::new(), |y| ticks(&y, y_target));
-        let widest = y_ticks.iter().map(|t| text::width(&t.label, font)).fold(0.0, f64::max);
+        let labels = y_ticks.iter().map(|t| &t.label).chain(&scene.other_y_labels);
+        let widest = labels.map(|label| text::width(label, font)).fold(0.0, f64::max);
         let left =
             if y_ticks.is_empty() { 8.0 } else { (widest + TICK_GAP + 2.0).min(width / 3.0) };
         let label = |axis: &Axis, room: f64| text::wrap(&axis.label, room, font);
