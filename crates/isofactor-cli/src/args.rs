@@ -34,6 +34,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Show what a model holds.
     Inspect(InspectArgs),
+    /// Write a page about a model and its data.
+    Report(ReportArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -290,6 +292,29 @@ pub struct InspectArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: isofactor report ratings.isofactor ratings.csv --holdout 0.1 --out page.html"
+)]
+pub struct ReportArgs {
+    /// The model.
+    pub model: PathBuf,
+    /// The entries it was fitted to, read as for fit; '-' is CSV on standard input.
+    pub data: PathBuf,
+    /// Entries that it was not fitted to, to judge it by.
+    #[arg(long, value_name = "FILE")]
+    pub valid: Option<PathBuf>,
+    /// The share of every row that the fit held back, as given there: with the same data the same
+    /// entries are held back again.
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
+    pub holdout: Option<f64>,
+    /// Write the page here.
+    #[arg(long, value_name = "PAGE", default_value = "page.html")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// A number of factors, or `auto`.

@@ -4,7 +4,6 @@ mod args;
 mod commands;
 mod config_file;
 mod failure;
-mod page;
 mod paths;
 mod progress;
 mod summary;
@@ -39,5 +38,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Report(args) => commands::report::run(&args),
     }
 }

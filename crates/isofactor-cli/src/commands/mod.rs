@@ -6,3 +6,4 @@ pub mod fit;
 pub mod generate;
 pub mod inspect;
 pub mod predict;
+pub mod report;
