@@ -23,13 +23,21 @@ pub fn four(value: f64) -> String {
     format!("{value:.decimals$}").replacen('-', "−", 1)
 }
 
+/// Two significant digits, for what is only a rough place or size.
+pub fn two(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return number(value);
+    }
+    number(format!("{value:.1e}").parse().unwrap_or(value))
+}
+
 /// A share in percent.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent.abs() {
         size if size >= 99.95 || size == 0.0 => format!("{percent:.0}%"),
         size if size >= 0.1 => format!("{percent:.1}%"),
-        _ => format!("{}%", number(percent)),
+        _ => format!("{}%", two(percent)),
     }
     .replacen('-', "−", 1)
 }
@@ -72,6 +80,8 @@ mod tests {
         assert_eq!(four(0.69), "0.6900");
         assert_eq!(four(-12.3), "−12.30");
         assert_eq!(four(0.0), "0");
+        assert_eq!(two(-0.01348), "−0.013");
+        assert_eq!(two(5.411), "5.4");
         assert_eq!(percent(0.01529), "1.5%");
         assert_eq!(percent(1.0), "100%");
         assert_eq!(percent(-0.0682), "−6.8%");

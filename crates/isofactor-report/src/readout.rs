@@ -4,6 +4,7 @@ use crate::chart::{Interval, Scale};
 use crate::domain::Domain;
 use crate::escape::json_string;
 use crate::number::{machine, number};
+use crate::plot::DENSITY_SHARE_ALONE;
 use crate::scene::{Body, Mark, Scene};
 
 /// Points without names that can still be read one by one; more would only weigh the page down.
@@ -12,9 +13,13 @@ const MOST_UNNAMED: usize = 1_000;
 /// A JSON island with what can be read: lines and bars along x, points and cells where they lie.
 /// Nothing when there is nothing to read.
 pub(crate) fn data(scene: &Scene) -> String {
-    let (Some(x), Some(y)) = (scene.x, scene.y) else { return String::new() };
+    let of_densities = || scene.only_densities().then(|| density_heights(scene));
+    let (Some(x), Some(y)) = (scene.x, scene.y.or_else(of_densities)) else {
+        return String::new();
+    };
+    let alone = scene.y.is_none();
     let marks = || scene.marks.iter().enumerate();
-    let lines: Vec<String> = marks().filter_map(|(i, mark)| line(i, mark, x)).collect();
+    let lines: Vec<String> = marks().filter_map(|(i, mark)| line(i, mark, x, alone)).collect();
     let spots: Vec<String> = marks().filter_map(|(i, mark)| spots(i, mark)).collect();
     if lines.is_empty() && spots.is_empty() {
         return String::new();
@@ -29,14 +34,23 @@ pub(crate) fn data(scene: &Scene) -> String {
     )
 }
 
-/// A line or a row of bars, sorted along x.
-fn line(i: usize, mark: &Mark, x: Domain) -> Option<String> {
+/// The vertical axis of densities that have the height to themselves.
+fn density_heights(scene: &Scene) -> Domain {
+    Domain { low: 0.0, high: scene.peak() / DENSITY_SHARE_ALONE, scale: Scale::Linear }
+}
+
+/// A line, a density without other series, or a row of bars, sorted along x.
+fn line(i: usize, mark: &Mark, x: Domain, alone: bool) -> Option<String> {
     let mut bars: Vec<Interval> = match &mark.body {
         Body::Line { pieces, .. } => {
             let points = pieces.iter().flatten();
             points.map(|&(x, y)| Interval { x, low: y, middle: y, high: y }).collect()
         }
         Body::Intervals(bars) => bars.clone(),
+        Body::Density { outline, .. } if alone => {
+            let points = middles(outline).into_iter();
+            points.map(|(x, y)| Interval { x, low: y, middle: y, high: y }).collect()
+        }
         _ => return None,
     };
     bars.retain(|bar| x.contains(bar.x));
@@ -49,6 +63,16 @@ fn line(i: usize, mark: &Mark, x: Domain) -> Option<String> {
         parts.extend([pick("low", |b| b.low), pick("high", |b| b.high)]);
     }
     (!bars.is_empty()).then(|| format!("{{{}}}", parts.join(",")))
+}
+
+/// The middle of each bar of a histogram; the points of any other outline.
+fn middles(outline: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let stairs =
+        outline.len().is_multiple_of(2) && outline.chunks(2).all(|bar| bar[0].1 == bar[1].1);
+    if !stairs {
+        return outline.to_vec();
+    }
+    outline.chunks(2).map(|bar| (0.5 * (bar[0].0 + bar[1].0), bar[0].1)).collect()
 }
 
 /// Points and cells, each with its place and what it is called.

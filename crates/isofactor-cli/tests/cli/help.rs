@@ -5,7 +5,7 @@ use crate::support::Folder;
 #[test]
 fn the_help_of_each_command_has_an_example_of_it() {
     let folder = Folder::new();
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect", "report"] {
         for flag in ["--help", "-h"] {
             let outcome = folder.done(&[command, flag]);
             let example = format!("Example: isofactor {command} ");
@@ -19,7 +19,7 @@ fn the_help_of_each_command_has_an_example_of_it() {
 #[test]
 fn the_help_of_the_program_lists_its_commands() {
     let help = Folder::new().done(&["--help"]).stdout;
-    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect"] {
+    for command in ["demo", "generate", "fit", "predict", "evaluate", "inspect", "report"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
 }

@@ -17,6 +17,7 @@ mod inspect;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod pipes;
+mod report;
 mod round_trip;
 mod support;
 mod trace;

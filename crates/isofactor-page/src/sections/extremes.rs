@@ -1,10 +1,10 @@
 //! Which rows and columns lie furthest out, by effect and by factor.
 
-use isofactor_report::{Block, Column, Section, Table, number};
+use isofactor_report::{Block, Column, Section, Table};
 
 use crate::{
     study::{Study, pass::Side},
-    words::count,
+    words::{count, two},
 };
 
 /// Names at each end.
@@ -47,13 +47,13 @@ fn table(study: &Study<'_>, side: Side) -> Table {
     let rank = if study.has_factors() { study.principal.factors.rank() } else { 0 };
     for j in 0..rank.min(MOST_FACTORS) {
         let values = candidates.iter().map(|&i| (i, study.principal.of_unit(side, i)[j]));
-        lines.push((format!("Factor {}", j + 1), values.collect()));
+        lines.push((format!("Factor\u{a0}{}", j + 1), values.collect()));
     }
     lines.into_iter().fold(table, |table, (name, mut values)| {
         values.sort_by(|a, b| b.1.total_cmp(&a.1));
         let ends = ENDS.min(values.len() / 2);
         let written = |&(i, value): &(usize, f64)| {
-            format!("{} ({})", study.subject.name_of(side, i), number(value))
+            format!("{}\u{a0}({})", study.subject.name_of(side, i), two(value))
         };
         let highest: Vec<String> = values.iter().take(ends).map(written).collect();
         let lowest: Vec<String> = values.iter().rev().take(ends).map(written).collect();

@@ -1,8 +1,6 @@
 //! The factors: how much each adds, and where rows and columns lie.
 
-use isofactor_report::{
-    Axis, Block, Chart, Figure, Interval, Plane, Reference, Section, Series, Variable,
-};
+use isofactor_report::{Axis, Block, Chart, Figure, Plane, Section, Series, Variable};
 
 use crate::{
     study::{
@@ -39,17 +37,13 @@ pub fn section(study: &Study<'_>) -> Section {
 
 fn strengths(study: &Study<'_>) -> Figure {
     let shares = study.principal.shares();
-    let bars = shares
-        .iter()
-        .enumerate()
-        .map(|(j, &share)| Interval { x: (j + 1) as f64, low: 0.0, middle: share, high: share })
-        .collect();
+    let line = shares.iter().enumerate().map(|(j, &share)| ((j + 1) as f64, share)).collect();
+    let most = shares.iter().copied().fold(0.0, f64::max);
     let chart = Chart::new(
         Axis::new("Factor").range(0.5, shares.len() as f64 + 0.5),
-        Axis::new("Share of the spread of the scores"),
+        Axis::new("Share of the spread of the scores").range(0.0, 1.1 * most),
     )
-    .with(Series::intervals("factor", bars))
-    .with(Series::reference("", Reference::Horizontal(0.0)));
+    .with(Series::line("", line).solid());
     let first = shares.first().copied().unwrap_or(0.0);
     Figure::new(
         format!(
@@ -104,7 +98,11 @@ fn plane(study: &Study<'_>, side: Side) -> Plane {
         notes += &format!(" The first {drawn} of {factors} factors can be chosen.");
     }
     Plane {
-        caption: format!("The {}: choose what lies across and what goes up.{notes}", side.plural()),
+        caption: format!(
+            "The {}: choose what lies across and what goes up. The ends of every axis are listed \
+             under Extremes.{notes}",
+            side.plural()
+        ),
         name: side.plural().to_owned(),
         labels: shown.iter().map(|&i| study.subject.name_of(side, i)).collect(),
         variables,

@@ -1,12 +1,12 @@
 //! What was fitted, in words and numbers, beside what simpler predictions come to.
 
 use isofactor::{FitConfig, Metrics, Shape, Stop, config::SolverKind};
-use isofactor_report::{Block, Column, Fact, Section, Table, number};
+use isofactor_report::{Block, Column, Fact, Section, Table};
 use serde_json::Value;
 
 use crate::{
     study::Study,
-    words::{count, counted, four, link, percent},
+    words::{count, counted, four, link, percent, two},
 };
 
 /// One sentence about the data and the model.
@@ -49,10 +49,10 @@ fn facts(study: &Study<'_>) -> Vec<Fact> {
     vec![
         Fact::new(format!("RMSE, {name} entries"), four(rmse)).note(format!(
             "± {} (95%), {}",
-            number(1.96 * study.residuals.rmse_error),
+            two(1.96 * study.residuals.rmse_error),
             counted(judged.count, "entry", "entries")
         )),
-        Fact::new("Below effects alone", percent(gain))
+        Fact::new("Error below effects alone", percent(gain))
             .note(format!("effects alone: {}", four(yardsticks.effects.rmse))),
         Fact::new("Variance explained", percent(explained))
             .note(format!("the mean alone: {}", four(yardsticks.mean.rmse))),

@@ -5,7 +5,7 @@ use isofactor_report::{Block, Figure, Section, Series};
 use crate::{
     charts::{intervals, link_chart, slope_chart},
     study::{Study, bins},
-    words::{four, is_identity},
+    words::{is_identity, two},
 };
 
 /// Parts of equal count whose mean values are drawn beside the link.
@@ -52,7 +52,7 @@ fn trust(study: &Study<'_>) -> String {
         "There are enough entries to back the curve everywhere.".to_owned()
     } else {
         let stretches: Vec<String> =
-            study.trust.doubted.iter().map(|s| format!("{} to {}", four(s.0), four(s.1))).collect();
+            study.trust.doubted.iter().map(|s| format!("{} to {}", two(s.0), two(s.1))).collect();
         format!(
             "Do not read much into it over the scores {}: few entries lie there.",
             listed(&stretches)
@@ -61,8 +61,8 @@ fn trust(study: &Study<'_>) -> String {
     format!(
         "{what}The middle 98% of the entries have scores between {} and {}. {doubt} Scores have no \
          scale of their own: only the shape of the curve means something.",
-        four(low),
-        four(high)
+        two(low),
+        two(high)
     )
 }
 

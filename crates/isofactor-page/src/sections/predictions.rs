@@ -1,11 +1,11 @@
 //! Predicted against observed values, and whether predictions mean what they say.
 
-use isofactor_report::{Block, Column, Figure, Section, Table, number};
+use isofactor_report::{Block, Column, Figure, Section, Table};
 
 use crate::{
     charts::prediction_chart,
     study::{Study, bins},
-    words::{count, counted, four},
+    words::{count, counted, four, two},
 };
 
 pub fn section(study: &Study<'_>) -> Section {
@@ -48,7 +48,7 @@ fn tenths(pairs: &[(f64, f64)]) -> Table {
             four(bin.place),
             four(bin.mean),
             format!("{} to {}", four(bin.mean - bin.half), four(bin.mean + bin.half)),
-            number(bin.mean - bin.place),
+            two(bin.mean - bin.place),
             count(bin.count),
         ])
     })

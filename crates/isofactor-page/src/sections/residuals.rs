@@ -1,5 +1,6 @@
 //! What is left over: its distribution, and the rows and columns that are fitted worst.
 
+use isofactor::KnownLink;
 use isofactor_report::{
     Axis, Block, Chart, Column, Figure, Reference, Section, Series, Table, number,
 };
@@ -10,16 +11,15 @@ use crate::{
         pass::{Pass, Side, UnitErrors},
         residuals::{Residuals, normal_beyond, normal_quantile},
     },
-    words::{count, counted, four, percent},
+    words::{count, counted, four, percent, two},
 };
 
 /// Residuals further out than so many standard deviations are counted, not drawn.
 const DRAWN: f64 = 6.0;
 /// Bars of the histogram.
 const BARS: usize = 60;
-/// Quantiles drawn one by one at each end, and between the ends.
-const ENDS: usize = 60;
-const BETWEEN: usize = 80;
+/// Quantiles that are drawn.
+const QUANTILES: usize = 141;
 /// Units in a scatter.
 const MOST_UNITS: usize = 2_000;
 /// Units in a table of the worst.
@@ -33,7 +33,7 @@ pub fn section(study: &Study<'_>) -> Section {
         .with(Block::Text(format!(
             "A residual is the observed value minus the prediction. Those of the {name} entries have \
              the mean {} and the standard deviation {}.",
-            number(study.residuals.mean),
+            two(study.residuals.mean),
             four(study.residuals.deviation)
         )))
         .with(distribution(&study.residuals))
@@ -64,7 +64,7 @@ fn distribution(residuals: &Residuals) -> Figure {
             counted(n, "residual lies", "residuals lie")
         ),
     };
-    let chart = Chart::new(Axis::new("Residual"), Axis::new(""))
+    let chart = Chart::new(Axis::new("Residual"), Axis::new("Density"))
         .with(Series::histogram("residuals", &near, BARS))
         .with(Series::density("normal with the same mean and spread", normal.collect()));
     Figure::new(format!("The distribution of the residuals beside a normal one.{far}"), chart)
@@ -114,14 +114,17 @@ fn quantiles(residuals: &Residuals) -> Figure {
     .numbers(tails(residuals))
 }
 
-/// All ranks near both ends, and evenly spread ones between.
+/// Ranks that lie evenly along the normal quantiles, so that the tails are seen as well as the rest.
 fn chosen_ranks(all: usize) -> Vec<usize> {
-    if all <= 2 * ENDS + BETWEEN {
-        return (0..all).collect();
-    }
-    let between = all - 2 * ENDS;
-    let middle = (0..BETWEEN).map(|i| ENDS + (2 * i + 1) * between / (2 * BETWEEN));
-    (0..ENDS).chain(middle).chain(all - ENDS..all).collect()
+    let Some(last) = all.checked_sub(1) else { return Vec::new() };
+    let end = normal_quantile(0.5 / all as f64);
+    let mut ranks: Vec<usize> = (0..QUANTILES)
+        .map(|i| end * (1.0 - 2.0 * i as f64 / (QUANTILES - 1) as f64))
+        .map(|z| (KnownLink::Probit.value_and_slope(z).0 * all as f64).floor() as usize)
+        .map(|rank| rank.min(last))
+        .collect();
+    ranks.dedup();
+    ranks
 }
 
 /// The entries that units are judged by: held-out ones where units have five on average.
@@ -235,7 +238,7 @@ fn worst(study: &Study<'_>, side: Side) -> Option<Table> {
             study.subject.name_of(side, i),
             count(units[i].count),
             four(units[i].rmse()),
-            number(units[i].mean()),
+            two(units[i].mean()),
             format!("{excess:.1}"),
         ])
     }))
@@ -249,7 +252,7 @@ mod tests {
     fn quantiles_keep_both_ends_and_increase() {
         for all in [0, 1, 200, 201, 1_000_000] {
             let ranks = chosen_ranks(all);
-            assert!(ranks.len() <= 2 * ENDS + BETWEEN);
+            assert!(ranks.len() <= QUANTILES);
             assert!(ranks.windows(2).all(|w| w[0] < w[1]));
             if all > 0 {
                 assert_eq!((ranks[0], ranks[ranks.len() - 1]), (0, all - 1));

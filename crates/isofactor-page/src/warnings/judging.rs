@@ -1,7 +1,7 @@
 //! Warnings about errors: what they are measured on, what they are compared with, their tails.
 
 use isofactor::config::Keep;
-use isofactor_report::Notice;
+use isofactor_report::{Notice, Weight};
 
 use super::{note, warning};
 use crate::{
@@ -16,15 +16,18 @@ use crate::{
 /// Errors closer to a yardstick than this share are no gain.
 const GAIN: f64 = 0.01;
 /// A 95% interval of the held-out error wider than this share of it, to each side, is wide.
-const WIDE: f64 = 0.05;
+const WIDE: f64 = 0.1;
 /// Excess kurtosis that means something, beside its own standard error.
-const HEAVY: f64 = 1.0;
+const HEAVY: f64 = 2.0;
 /// Held-out errors beyond so many times the training error mean that much was learned by heart.
 const LEARNED_BY_HEART: f64 = 1.5;
 /// Standard errors that one of ten means may be off by chance: 5% over all ten.
 const OFF: f64 = 2.81;
 /// Gaps smaller than this share of the residuals' deviation do not matter.
-const SMALL_GAP: f64 = 0.1;
+const SMALL_GAP: f64 = 0.25;
+
+/// So many parts that are off are a pattern.
+const MANY_OFF: usize = 3;
 
 pub fn all(study: &Study<'_>) -> Vec<Notice> {
     let rmse = study.judged().metrics.rmse;
@@ -72,8 +75,9 @@ fn small_held_out(held: usize, rmse: f64, rmse_error: f64) -> Option<Notice> {
         warning(
             format!("{} held-out entries are few", count(held)),
             format!(
-                "The held-out error is {} ± {} (95%), {} to each side: differences of models within \
-                 that mean nothing. Hold out more, or average over several seeds.",
+                "The held-out error is {} ± {} (95%), {} to each side: other entries \
+                 might as well have given any error within that. Hold out more, or average over \
+                 several seeds; compare models on the same held-out entries only.",
                 four(rmse),
                 four(half),
                 percent(half / rmse)
@@ -109,7 +113,7 @@ fn no_gain(rmse: f64, effects: f64, mean: f64) -> Option<Notice> {
     })
 }
 
-/// Tails that squares do not suit: the excess kurtosis is above one and above five of its standard
+/// Tails that squares do not suit: the excess kurtosis is above two and above five of its standard
 /// errors, `sqrt(24 / n)`.
 fn heavy_tails(excess: f64, beyond_four: usize, all: usize) -> Option<Notice> {
     let certain = 5.0 * (24.0 / all as f64).sqrt();
@@ -154,16 +158,18 @@ fn miscalibrated(tenths: &[Bin], deviation: f64) -> Option<Notice> {
     let off: Vec<&Bin> = tenths.iter().filter(is_off).collect();
     let most = off.iter().max_by(|a, b| gap(a).abs().total_cmp(&gap(b).abs()))?;
     let side = if gap(most) > 0.0 { "low" } else { "high" };
-    Some(warning(
-        format!("Predictions are off in {} of {} parts", off.len(), tenths.len()),
-        format!(
+    let weight = if off.len() >= MANY_OFF { Weight::Warning } else { Weight::Note };
+    Some(Notice {
+        weight,
+        title: format!("Predictions are off in {} of {} parts", off.len(), tenths.len()),
+        text: format!(
             "Most so around {}, where they are too {side} by {} on average ({} entries). See the figure \
              of predictions; a learned link (--link learned) can straighten what bends alike for all.",
             four(most.place),
             four(gap(most).abs()),
             count(most.count)
         ),
-    ))
+    })
 }
 
 /// The kept iterate was chosen by the entries that judge it.
@@ -186,8 +192,8 @@ mod tests {
 
     #[test]
     fn an_error_that_is_not_well_known_is_told_with_its_interval() {
-        let found = small_held_out(40, 1.0, 0.05).unwrap();
-        assert!(found.text.contains("1.000 ± 0.09800"), "{}", found.text);
+        let found = small_held_out(40, 1.0, 0.06).unwrap();
+        assert!(found.text.contains("1.000 ± 0.1176"), "{}", found.text);
         assert_eq!(small_held_out(10_000, 1.0, 0.01), None);
         assert_eq!(small_held_out(10, 0.0, 0.0), None);
     }
@@ -202,7 +208,7 @@ mod tests {
     #[test]
     fn heavy_tails_need_size_and_certainty() {
         assert!(heavy_tails(4.0, 60, 10_000).unwrap().text.contains("0.6%"));
-        assert_eq!(heavy_tails(0.9, 60, 1_000_000), None, "certain but small");
+        assert_eq!(heavy_tails(1.9, 60, 1_000_000), None, "certain but small");
         assert_eq!(heavy_tails(4.0, 1, 20), None, "large but not certain");
     }
 
@@ -217,8 +223,11 @@ mod tests {
         let part = |mean: f64, half: f64| Bin { place: 1.0, mean, half, count: 50 };
         assert!(miscalibrated(&[part(1.5, 0.1)], 1.0).unwrap().text.contains("too low by 0.5000"));
         assert_eq!(miscalibrated(&[part(1.5, 0.4)], 1.0), None, "could be chance");
-        assert_eq!(miscalibrated(&[part(1.05, 0.001)], 1.0), None, "does not matter");
+        assert_eq!(miscalibrated(&[part(1.2, 0.001)], 1.0), None, "does not matter");
         assert_eq!(miscalibrated(&[], 1.0), None);
+        let weight =
+            |count: usize| miscalibrated(&vec![part(1.5, 0.1); count], 1.0).unwrap().weight;
+        assert_eq!((weight(2), weight(3)), (Weight::Note, Weight::Warning));
     }
 
     #[test]

@@ -13,6 +13,8 @@ const DOT_BLEED: f64 = 5.0;
 const LINE_BLEED: f64 = 1.2;
 /// The height of the tallest density behind other series, as a share of the plot.
 const DENSITY_SHARE: f64 = 0.3;
+/// The same where there is nothing else.
+pub(crate) const DENSITY_SHARE_ALONE: f64 = 0.95;
 /// A line with no more vertices than this shows each of them.
 const MOST_DOTS: usize = 25;
 /// Overlap only darkens across paths, so a scatter is dealt out over this many.
@@ -221,7 +223,7 @@ fn density(
     else {
         return String::new();
     };
-    let share = if scene.only_densities() { 0.95 } else { DENSITY_SHARE };
+    let share = if scene.only_densities() { DENSITY_SHARE_ALONE } else { DENSITY_SHARE };
     let unit = share * frame.plot_height() / scene.peak();
     let base = frame.baseline();
     let ends = [(frame.x(first.0), base), (frame.x(last.0), base)];

@@ -16,6 +16,7 @@ use crate::scene::{Body, Mark, Scene};
 use frame::Frame;
 
 pub(crate) use frame::Format;
+pub(crate) use marks::DENSITY_SHARE_ALONE;
 
 /// White around a standalone drawing.
 const MARGIN: f64 = 16.0;
