@@ -75,8 +75,9 @@ pub fn convergence_chart(trace: &[TraceRow], kept: usize, step: &str) -> Chart {
     };
     let train = series(&|row| Some(row.train_rmse));
     let held = series(&|row| row.validation_rmse);
-    let mut chart = Chart::new(Axis::new(capital(step)), Axis::log("Root mean squared error"))
-        .with(Series::line("training entries", train).solid());
+    let mut chart =
+        Chart::new(Axis::new(capital(step)).whole(), Axis::log("Root mean squared error"))
+            .with(Series::line("training entries", train).solid());
     if !held.is_empty() {
         chart = chart.with(Series::line("held-out entries", held).dashed());
     }

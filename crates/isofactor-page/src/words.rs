@@ -31,6 +31,17 @@ pub fn two(value: f64) -> String {
     number(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
+/// As many decimals as show a hundredth of `scale`, so that a column of small and large lines up.
+pub fn like(value: f64, scale: f64) -> String {
+    if !(1e-4..1e6).contains(&scale) {
+        return two(value);
+    }
+    let decimals = (2 - scale.log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{value:.decimals$}");
+    let is_zero = text.trim_matches(['-', '0', '.']).is_empty();
+    if is_zero { text.replacen('-', "", 1) } else { text.replacen('-', "−", 1) }
+}
+
 /// A share in percent.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
@@ -82,6 +93,9 @@ mod tests {
         assert_eq!(four(0.0), "0");
         assert_eq!(two(-0.01348), "−0.013");
         assert_eq!(two(5.411), "5.4");
+        assert_eq!(like(-2.7, 4.0), "−2.70");
+        assert_eq!(like(-0.0001, 4.0), "0.00");
+        assert_eq!(like(3.0, 1e9), "3");
         assert_eq!(percent(0.01529), "1.5%");
         assert_eq!(percent(1.0), "100%");
         assert_eq!(percent(-0.0682), "−6.8%");

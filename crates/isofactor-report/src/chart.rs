@@ -24,6 +24,8 @@ pub struct Axis {
     /// The ends of the axis; `None` follows the data. A range that the scale cannot show (not
     /// finite, empty, not positive on a log scale) is ignored.
     pub range: Option<(f64, f64)>,
+    /// Whether only whole numbers make sense on it, as for counts.
+    pub whole: bool,
 }
 
 /// How values are spread along an axis.
@@ -150,13 +152,20 @@ impl Axis {
     /// A linear axis that follows the data.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Linear, range: None }
+        Self { label: label.into(), scale: Scale::Linear, range: None, whole: false }
     }
 
     /// A logarithmic axis that follows the data.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Log, range: None }
+        Self { label: label.into(), scale: Scale::Log, range: None, whole: false }
+    }
+
+    /// The axis with ticks at whole numbers only, where its range has room for three.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.whole = true;
+        self
     }
 
     /// The axis with fixed ends. Points beyond them are left out, and the caption says so.

@@ -50,7 +50,7 @@ fn objective_chart(study: &Study<'_>) -> Chart {
         ("data term", positive(|row| row.data_term)),
         ("balance term", positive(|row| row.balance_term)),
     ];
-    let chart = Chart::new(Axis::new("Iteration"), Axis::log("Objective"));
+    let chart = Chart::new(Axis::new("Iteration").whole(), Axis::log("Objective"));
     let drawn = lines.into_iter().filter(|(_, points)| !points.is_empty());
     drawn.fold(chart, |chart, (name, points)| chart.with(Series::line(name, points)))
 }

@@ -25,7 +25,9 @@ pub fn section(study: &Study<'_>) -> Section {
              be mirrored at once."
                 .to_owned(),
         ));
-        section = section.with(strengths(study));
+        if study.principal.strengths.len() > 1 {
+            section = section.with(strengths(study));
+        }
     } else {
         section = section.with(Block::Text(
             "The model has no factors: level and effects were as good on held-back entries."
@@ -40,7 +42,7 @@ fn strengths(study: &Study<'_>) -> Figure {
     let line = shares.iter().enumerate().map(|(j, &share)| ((j + 1) as f64, share)).collect();
     let most = shares.iter().copied().fold(0.0, f64::max);
     let chart = Chart::new(
-        Axis::new("Factor").range(0.5, shares.len() as f64 + 0.5),
+        Axis::new("Factor").whole().range(0.5, shares.len() as f64 + 0.5),
         Axis::new("Share of the spread of the scores").range(0.0, 1.1 * most),
     )
     .with(Series::line("", line).solid());

@@ -52,10 +52,10 @@ fn facts(study: &Study<'_>) -> Vec<Fact> {
             two(1.96 * study.residuals.rmse_error),
             counted(judged.count, "entry", "entries")
         )),
-        Fact::new("Error below effects alone", percent(gain))
-            .note(format!("effects alone: {}", four(yardsticks.effects.rmse))),
+        Fact::new("Below effects alone", percent(gain))
+            .note(format!("their RMSE: {}", four(yardsticks.effects.rmse))),
         Fact::new("Variance explained", percent(explained))
-            .note(format!("the mean alone: {}", four(yardsticks.mean.rmse))),
+            .note(format!("RMSE of the mean: {}", four(yardsticks.mean.rmse))),
         Fact::new("Rank", if study.has_factors() { count(rank) } else { "0".to_owned() })
             .note("factors per row and column"),
     ]

@@ -5,7 +5,7 @@ use isofactor_report::{Block, Column, Figure, Section, Table};
 use crate::{
     charts::prediction_chart,
     study::{Study, bins},
-    words::{count, counted, four, two},
+    words::{count, counted, four, like},
 };
 
 pub fn section(study: &Study<'_>) -> Section {
@@ -29,10 +29,10 @@ pub fn section(study: &Study<'_>) -> Section {
     };
     Section::new("Predictions")
         .with(Block::Text(optimism.to_owned()))
-        .with(Figure::new(caption, chart).numbers(tenths(&pairs)))
+        .with(Figure::new(caption, chart).numbers(tenths(&pairs, study.residuals.deviation)))
 }
 
-fn tenths(pairs: &[(f64, f64)]) -> Table {
+fn tenths(pairs: &[(f64, f64)], deviation: f64) -> Table {
     let table = Table::new(
         "Tenths of the predictions, lowest first.",
         vec![
@@ -48,7 +48,7 @@ fn tenths(pairs: &[(f64, f64)]) -> Table {
             four(bin.place),
             four(bin.mean),
             format!("{} to {}", four(bin.mean - bin.half), four(bin.mean + bin.half)),
-            two(bin.mean - bin.place),
+            like(bin.mean - bin.place, deviation),
             count(bin.count),
         ])
     })

@@ -11,7 +11,7 @@ use crate::{
         pass::{Pass, Side, UnitErrors},
         residuals::{Residuals, normal_beyond, normal_quantile},
     },
-    words::{count, counted, four, percent, two},
+    words::{count, counted, four, like, percent, two},
 };
 
 /// Residuals further out than so many standard deviations are counted, not drawn.
@@ -100,8 +100,10 @@ fn quantiles(residuals: &Residuals) -> Figure {
         .into_iter()
         .map(|i| (normal_quantile((i as f64 + 0.5) / sorted.len() as f64), sorted[i]))
         .collect();
+    // Both axes follow their own numbers: sharing a range would squeeze what heavy tails leave.
+    let end = 0.1 - normal_quantile(0.5 / sorted.len().max(1) as f64);
     let chart = Chart::new(
-        Axis::new("Normal quantile"),
+        Axis::new("Normal quantile").range(-end, end),
         Axis::new("Quantile of the residuals, in standard deviations"),
     )
     .with(Series::points("quantiles", points))
@@ -141,8 +143,10 @@ fn scatter(study: &Study<'_>, side: Side) -> Figure {
     let units = pass.side(side);
     let mut shown: Vec<usize> = (0..units.len()).filter(|&i| units[i].count > 0).collect();
     let seen = shown.len();
-    shown.sort_by_key(|&i| std::cmp::Reverse(units[i].count));
-    shown.truncate(MOST_UNITS);
+    shown.sort_by_key(|&i| units[i].count);
+    if seen > MOST_UNITS {
+        shown = (0..MOST_UNITS).map(|k| shown[k * (seen - 1) / (MOST_UNITS - 1)]).collect();
+    }
     let items = shown
         .iter()
         .map(|&i| (study.subject.name_of(side, i), (units[i].count as f64, units[i].rmse())))
@@ -150,7 +154,7 @@ fn scatter(study: &Study<'_>, side: Side) -> Figure {
     let (one, many) = (side.singular(), side.plural());
     let thinned = if seen > shown.len() {
         format!(
-            " Drawn: the {} {many} with the most entries, of {}.",
+            " Drawn: {} of {} {many}, evenly over their numbers of entries.",
             count(shown.len()),
             count(seen)
         )
@@ -158,7 +162,7 @@ fn scatter(study: &Study<'_>, side: Side) -> Figure {
         String::new()
     };
     let chart = Chart::new(
-        Axis::log(format!("Entries of the {one}")),
+        Axis::log(format!("Entries of the {one}")).whole(),
         Axis::new("Root mean squared residual"),
     )
     .with(Series::labelled(many, items))
@@ -238,7 +242,7 @@ fn worst(study: &Study<'_>, side: Side) -> Option<Table> {
             study.subject.name_of(side, i),
             count(units[i].count),
             four(units[i].rmse()),
-            two(units[i].mean()),
+            like(units[i].mean(), pass.metrics.rmse),
             format!("{excess:.1}"),
         ])
     }))
@@ -262,7 +266,11 @@ mod tests {
 
     #[test]
     fn many_entries_make_the_same_error_more_telling() {
-        let unit = |count: usize| UnitErrors { count, sum: 0.0, squares: 2.0 * count as f64 };
+        let unit = |count: usize| UnitErrors {
+            count,
+            squares: 2.0 * count as f64,
+            ..UnitErrors::default()
+        };
         assert_eq!(excess(&unit(8), 1.0), 2.0);
         assert!(excess(&unit(800), 1.0) > excess(&unit(8), 1.0));
         assert_eq!(excess(&unit(50), 2.0), 0.0);

@@ -28,9 +28,16 @@ pub struct UnitErrors {
     pub count: usize,
     pub sum: f64,
     pub squares: f64,
+    /// The sum of its values.
+    pub values: f64,
 }
 
 impl UnitErrors {
+    /// The mean of its values.
+    pub fn level(&self) -> f64 {
+        self.values / self.count as f64
+    }
+
     /// The mean residual.
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
@@ -41,8 +48,9 @@ impl UnitErrors {
         (self.squares / self.count as f64).sqrt()
     }
 
-    fn add(&mut self, residual: f64) {
+    fn add(&mut self, value: f64, residual: f64) {
         self.count += 1;
+        self.values += value;
         self.sum += residual;
         self.squares += residual * residual;
     }
@@ -75,8 +83,8 @@ impl Pass {
             let (row, column) = (entry.row, entry.column);
             let prediction = model.predict(Some(row), Some(column));
             let residual = entry.value - prediction;
-            pass.rows[row].add(residual);
-            pass.columns[column].add(residual);
+            pass.rows[row].add(entry.value, residual);
+            pass.columns[column].add(entry.value, residual);
             if pass.kept.len() < share_of(k + 1, keep, count) {
                 let score = model.score(Some(row), Some(column));
                 let (row, column) = (row as u32, column as u32);

@@ -8,8 +8,15 @@ use crate::{
         Study,
         pass::{Side, UnitErrors},
     },
-    words::{count, counted, percent},
+    words::{count, counted, percent, two},
 };
+
+/// A mean value further out than so many spreads is on another scale.
+const FAR: f64 = 6.0;
+/// Judged by no fewer entries than this.
+const ENOUGH: usize = 10;
+/// And by no more than one unit in so many.
+const RARE: usize = 20;
 
 pub fn all(study: &Study<'_>) -> Vec<Notice> {
     let model = study.subject.model;
@@ -19,6 +26,12 @@ pub fn all(study: &Study<'_>) -> Vec<Notice> {
         .into_iter()
         .filter_map(|side| few_entries(study.training.side(side), rank, has_prior, side));
     let mut found: Vec<Notice> = few.collect();
+    let mut values: Vec<f64> = study.training.kept.iter().map(|seen| seen.value).collect();
+    values.sort_by(f64::total_cmp);
+    for side in Side::BOTH {
+        let name = |unit: usize| study.subject.name_of(side, unit);
+        found.extend(another_scale(study.training.side(side), &values, side, name));
+    }
     found.extend(repeated(model.provenance.repeated, model.provenance.observed));
     let held = study.held_out.as_ref().map_or(0, |pass| pass.count);
     found.extend(leaked(study.leaked, held));
@@ -63,6 +76,45 @@ fn few_entries(units: &[UnitErrors], rank: usize, has_prior: bool, side: Side) -
             ),
         )
     })
+}
+
+/// Units whose mean value lies further from the median of all values than six times the spread of
+/// the values, 1.4826 times their median distance from the median.
+fn another_scale(
+    units: &[UnitErrors],
+    sorted: &[f64],
+    side: Side,
+    name: impl Fn(usize) -> String,
+) -> Option<Notice> {
+    let median = *sorted.get(sorted.len() / 2)?;
+    let mut distances: Vec<f64> = sorted.iter().map(|value| (value - median).abs()).collect();
+    distances.sort_by(f64::total_cmp);
+    let spread = 1.4826 * distances[distances.len() / 2];
+    let is_off =
+        |unit: &UnitErrors| unit.count >= ENOUGH && (unit.level() - median).abs() > FAR * spread;
+    let off: Vec<usize> = (0..units.len()).filter(|&i| is_off(&units[i])).collect();
+    // Where many are far out, that is how these values are.
+    if off.is_empty() || spread <= 0.0 || off.len() * RARE > units.len() {
+        return None;
+    }
+    let named: Vec<String> = off.iter().take(3).map(|&i| format!("“{}”", name(i))).collect();
+    let more = if off.len() > 3 { ", ..." } else { "" };
+    let (one, many) = (side.singular(), side.plural());
+    Some(warning(
+        format!(
+            "{} values on another scale",
+            counted(off.len(), &format!("{one} has"), &format!("{many} have"))
+        ),
+        format!(
+            "{}{more}: mean value {}, where half of all values lie within {} of {}. It may be no {one} \
+             of the matrix but a count or an identifier that was read as one. It spoils errors, \
+             effects and figures: leave it out, or bring it to the scale of the others.",
+            named.join(", "),
+            two(units[off[0]].level()),
+            two(spread / 1.4826),
+            two(median),
+        ),
+    ))
 }
 
 fn repeated(repeated: usize, observed: usize) -> Option<Notice> {
@@ -122,6 +174,27 @@ mod tests {
         let found = few_entries(&units(&[1, 9]), 3, false, Side::Columns).unwrap();
         assert_eq!(found.weight, Weight::Warning);
         assert!(found.title.starts_with("1 column has"));
+    }
+
+    #[test]
+    fn a_column_of_counts_among_ratings_is_found() {
+        let values: Vec<f64> = (0..1_000).map(|i| f64::from(i % 5)).collect();
+        let unit =
+            |level: f64| UnitErrors { count: 50, values: 50.0 * level, ..UnitErrors::default() };
+        let mut columns = vec![unit(2.0); 40];
+        let find = |columns: &[UnitErrors]| {
+            another_scale(columns, &values, Side::Columns, |i| format!("c{i}"))
+        };
+        assert_eq!(find(&columns), None);
+        columns[7] = unit(70.0);
+        let found = find(&columns).unwrap();
+        assert!(
+            found.title.starts_with("1 column has") && found.text.contains("“c7”"),
+            "{found:?}"
+        );
+        assert_eq!(find(&[vec![unit(2.0); 9], vec![unit(70.0); 9]].concat()), None, "half of them");
+        columns[7].count = 3;
+        assert_eq!(find(&columns), None, "too few entries to say");
     }
 
     #[test]

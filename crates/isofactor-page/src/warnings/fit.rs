@@ -9,7 +9,7 @@ use crate::{
         Study,
         trust::{Flat, Trust},
     },
-    words::{count, counted, four, is_identity, percent},
+    words::{count, counted, four, is_identity, percent, two},
 };
 
 /// A factor that adds less than this share of the spread of the scores is empty.
@@ -89,7 +89,7 @@ fn flat(stretches: &[Flat]) -> Option<Notice> {
             .iter()
             .filter(|flat| flat.share >= 0.01)
             .take(3)
-            .map(|flat| format!("{} to {}", four(flat.low), four(flat.high)))
+            .map(|flat| format!("{} to {}", two(flat.low), two(flat.high)))
             .collect();
         note(
             format!("The link is flat where {} of the entries lie", percent(share)),
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_flat_link_matters_where_entries_lie() {
         let stretch = |share| vec![Flat { low: 1.0, high: 2.0, share }];
-        assert!(flat(&stretch(0.2)).unwrap().text.contains("1.000 to 2.000"));
+        assert!(flat(&stretch(0.2)).unwrap().text.contains("1 to 2"));
         assert_eq!(flat(&stretch(0.01)), None);
         assert_eq!(flat(&[]), None);
     }
