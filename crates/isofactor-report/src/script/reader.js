@@ -114,7 +114,8 @@ function reader(figure) {
     var bold = document.createElement("b");
     bold.textContent = value;
     span.append(name ? name + " " : "", bold);
-    readout.appendChild(span);
+    // The space is for ears: without it two values would be read as one word.
+    readout.append(span, " ");
   }
 
   function sample(mark) { return figure.querySelector(".legend li[data-mark='" + mark + "'] svg"); }
