@@ -44,6 +44,9 @@ pub fn like(value: f64, scale: f64) -> String {
 
 /// A share in percent.
 pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "–".to_owned();
+    }
     let percent = 100.0 * share;
     match percent.abs() {
         size if size >= 99.95 || size == 0.0 => format!("{percent:.0}%"),
@@ -98,6 +101,7 @@ mod tests {
         assert_eq!(like(3.0, 1e9), "3");
         assert_eq!(percent(0.01529), "1.5%");
         assert_eq!(percent(1.0), "100%");
+        assert_eq!(percent(f64::NAN), "–");
         assert_eq!(percent(-0.0682), "−6.8%");
         assert_eq!(percent(0.00002), "0.002%");
         assert_eq!(counted(1, "row", "rows"), "1 row");

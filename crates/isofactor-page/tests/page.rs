@@ -252,3 +252,35 @@ fn the_same_fit_gives_the_same_bytes() {
     let fit = || Fit::of(&FitConfig::default(), panel(KnownLink::Sigmoid, 2.0), Some(0.1));
     assert_eq!(fit().html(), fit().html());
 }
+
+#[test]
+fn odd_values_make_a_page_too() {
+    type Made = fn(usize, usize) -> f64;
+    let odd: [(usize, usize, Made); 5] = [
+        (2, 2, |i, t| (i + 2 * t) as f64),
+        (3, 2, |i, t| if i + t == 0 { 1.0 } else { 0.0 }),
+        (12, 9, |i, t| 1e150 * (i as f64 - t as f64)),
+        (12, 9, |i, t| 1e-300 * (i * t) as f64),
+        (30, 20, |i, t| if (i, t) == (3, 4) { 1e9 } else { (i % 3) as f64 }),
+    ];
+    for (k, (rows, columns, made)) in odd.into_iter().enumerate() {
+        let entries = Observations::complete(Shape { rows, columns }, made).unwrap();
+        for config in [FitConfig::default(), FitConfig { rank: None, ..FitConfig::bcd() }] {
+            let (train, rows, columns) =
+                (&entries, Labels::numbered(rows), Labels::numbered(columns));
+            let mut recorder = Recorder::default();
+            // Some are too odd to be fitted; that is another matter.
+            let Ok(model) = fit(&config, &FitInput::new(train), &mut recorder) else { continue };
+            let subject = Subject {
+                trace: &recorder.0,
+                held_out: Some(train),
+                ..Subject::new(&model, &rows, &columns, train)
+            };
+            let html = fit_page(&subject).to_html();
+            let text = html.split("<script>").next().unwrap();
+            for forbidden in ["NaN", "inf%", "not a number", ">inf<"] {
+                assert!(!text.contains(forbidden), "{k}, {}: {forbidden}", config.solver);
+            }
+        }
+    }
+}

@@ -16,8 +16,8 @@ use crate::{
 
 /// Residuals further out than so many standard deviations are counted, not drawn.
 const DRAWN: f64 = 6.0;
-/// Bars of the histogram.
-const BARS: usize = 60;
+/// Fewest and most bars of the histogram.
+const BARS: (usize, usize) = (10, 60);
 /// Quantiles that are drawn.
 const QUANTILES: usize = 141;
 /// Units in a scatter.
@@ -64,8 +64,11 @@ fn distribution(residuals: &Residuals) -> Figure {
             counted(n, "residual lies", "residuals lie")
         ),
     };
+    // Rice's rule: few residuals in many bars would show their luck.
+    let bars = (2.0 * (near.len() as f64).cbrt()).ceil() as usize;
+    let bars = bars.clamp(BARS.0, BARS.1);
     let chart = Chart::new(Axis::new("Residual"), Axis::new("Density"))
-        .with(Series::histogram("residuals", &near, BARS))
+        .with(Series::histogram("residuals", &near, bars))
         .with(Series::density("normal with the same mean and spread", normal.collect()));
     Figure::new(format!("The distribution of the residuals beside a normal one.{far}"), chart)
         .numbers(tails(residuals))

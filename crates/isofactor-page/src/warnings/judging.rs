@@ -10,7 +10,7 @@ use crate::{
         bins::{self, Bin},
         residuals::normal_beyond,
     },
-    words::{count, four, percent},
+    words::{count, four, percent, two},
 };
 
 /// Errors closer to a yardstick than this share are no gain.
@@ -79,7 +79,7 @@ fn small_held_out(held: usize, rmse: f64, rmse_error: f64) -> Option<Notice> {
                  might as well have given any error within that. Hold out more, or average over \
                  several seeds; compare models on the same held-out entries only.",
                 four(rmse),
-                four(half),
+                two(half),
                 percent(half / rmse)
             ),
         )
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn an_error_that_is_not_well_known_is_told_with_its_interval() {
         let found = small_held_out(40, 1.0, 0.06).unwrap();
-        assert!(found.text.contains("1.000 ± 0.1176"), "{}", found.text);
+        assert!(found.text.contains("1.000 ± 0.12"), "{}", found.text);
         assert_eq!(small_held_out(10_000, 1.0, 0.01), None);
         assert_eq!(small_held_out(10, 0.0, 0.0), None);
     }
