@@ -7,10 +7,10 @@ BENCH_OUT ?= target/bench
 # Without that folder the benchmarks use made data alone.
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
-.PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-curved bench-peers \
-        bench-reference fuzz-model program deny clean
+.PHONY: test format lint doc check browser-test bench bench-passes bench-cost bench-memory bench-curved \
+        bench-peers bench-reference fuzz-model program deny clean
 
-test: format lint doc check
+test: format lint doc check browser-test
 
 format:
 	$(CARGO) fmt --all --check
@@ -25,6 +25,11 @@ doc:
 # to look for new ones.
 check:
 	PROPTEST_RNG_SEED=20261115 $(CARGO) test --workspace --locked
+
+# Pages in a real browser: errors, requests, accessibility, keyboard, phone and paper. Skipped, with a
+# line that says so, where Chromium or Node is missing. Screenshots go to target/browser/shots.
+browser-test: check
+	tests/browser/run.sh
 
 # What a change to the inner loops should be judged by; no test asserts a time. One after the other
 # even under -j, for they would slow each other down.

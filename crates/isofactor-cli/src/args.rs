@@ -52,6 +52,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print or write manual pages.
     Man(ManArgs),
+    /// Write a page about a model and its data.
+    Report(ReportArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -336,6 +338,29 @@ pub struct ReproduceArgs {
     /// How many fits run at a time; 0 is one per core. The numbers do not depend on it.
     #[arg(long, default_value_t = 0)]
     pub threads: usize,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: isofactor report ratings.isofactor ratings.csv --holdout 0.1 --out page.html"
+)]
+pub struct ReportArgs {
+    /// The model.
+    pub model: PathBuf,
+    /// The entries it was fitted to, read as for fit; '-' is CSV on standard input.
+    pub data: PathBuf,
+    /// Entries that it was not fitted to, to judge it by.
+    #[arg(long, value_name = "FILE")]
+    pub valid: Option<PathBuf>,
+    /// The share of every row that the fit held back, as given there: with the same data the same
+    /// entries are held back again.
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
+    pub holdout: Option<f64>,
+    /// Write the page here.
+    #[arg(long, value_name = "PAGE", default_value = "page.html")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// A number of factors, or `auto`.

@@ -4,12 +4,11 @@ mod args;
 mod commands;
 mod config_file;
 mod failure;
-mod interrupt;
 mod given;
+mod interrupt;
 mod model_args;
 mod names;
 mod new_units;
-mod page;
 mod paths;
 mod progress;
 mod summary;
@@ -52,5 +51,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Export(args) => commands::export::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
+        Command::Report(args) => commands::report::run(&args),
     }
 }

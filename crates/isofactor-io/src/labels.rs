@@ -21,6 +21,11 @@ impl Labels {
         (set.len() == count).then_some(Self(set))
     }
 
+    /// Units that have no names but their numbers from 1.
+    pub fn numbered(count: usize) -> Self {
+        Self((1..=count).map(|number| number.to_string().into_boxed_str()).collect())
+    }
+
     /// The number of a name, a new one if it has not occurred before.
     pub fn number(&mut self, name: &str) -> usize {
         match self.0.get_index_of(name) {

@@ -2,7 +2,8 @@
 //! gallery -- gallery.html [figure.svg]`.
 
 use isofactor_report::{
-    Axis, Block, Chart, Column, Fact, Figure, Page, Reference, Section, Series, Table, number,
+    Axis, Block, Cell, Chart, Column, Fact, Figure, Interval, Notice, Page, Plane, Reference,
+    Section, Series, Table, Variable, Weight, number,
 };
 
 fn main() -> std::io::Result<()> {
@@ -36,6 +37,18 @@ fn gallery() -> Page {
                     .into(),
             )),
     )
+    .with(Section::new("Before you trust it").with(Block::Notices(vec![
+        Notice {
+            weight: Weight::Warning,
+            title: "12 rows have fewer entries than factors".into(),
+            text: "Their factors are not determined: leave them out.".into(),
+        },
+        Notice {
+            weight: Weight::Note,
+            title: "The held-out error is a little optimistic".into(),
+            text: "The iterate was chosen by the same entries.".into(),
+        },
+    ])))
     .with(Section::new("The link").with(Figure::new(
         "Learned and true link, with a 95% band; behind them the density of the fitted scores.",
         link_chart(),
@@ -51,8 +64,48 @@ fn gallery() -> Page {
                  line are predicted exactly.",
                 prediction_chart(),
             ))
+            .with(Figure::new(
+                "The same, too many to draw one by one, with the mean of each tenth.",
+                crowd_chart(),
+            ))
             .with(comparison()),
     )
+    .with(Section::new("Items").with(items()))
+}
+
+fn crowd_chart() -> Chart {
+    let cells = (0..20)
+        .flat_map(|i| (0..20).map(move |j| (i, j)))
+        .map(|(i, j)| Cell {
+            x: (f64::from(i) / 20.0, f64::from(i + 1) / 20.0),
+            y: (f64::from(j) / 20.0, f64::from(j + 1) / 20.0),
+            count: (4_000.0 * (-0.15 * f64::from((i - j) * (i - j))).exp()) as usize,
+        })
+        .collect();
+    let tenths = (0..10)
+        .map(|i| (f64::from(i) + 0.5) / 10.0)
+        .map(|x| Interval { x, low: x - 0.02, middle: x + 0.005, high: x + 0.03 })
+        .collect();
+    Chart::new(Axis::new("Predicted value"), Axis::new("True value"))
+        .with(Series::cells("entries: the darker, the more", cells))
+        .with(Series::intervals("mean of each tenth", tenths))
+        .with(Series::reference("exact prediction", Reference::Diagonal))
+}
+
+fn items() -> Plane {
+    let mut draws = Draws(11);
+    let mut variable = |name: &str| Variable {
+        name: name.into(),
+        values: (0..300).map(|_| draws.normal()).collect(),
+    };
+    Plane {
+        caption: "Each item has three numbers: choose which two to see.".into(),
+        name: "items".into(),
+        labels: (1..=300).map(|i| format!("item {i}")).collect(),
+        variables: vec![variable("Length"), variable("Width"), variable("Weight")],
+        x: 0,
+        y: 1,
+    }
 }
 
 fn sigmoid(x: f64) -> f64 {

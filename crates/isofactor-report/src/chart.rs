@@ -24,6 +24,8 @@ pub struct Axis {
     /// The ends of the axis; `None` follows the data. A range that the scale cannot show (not
     /// finite, empty, not positive on a log scale) is ignored.
     pub range: Option<(f64, f64)>,
+    /// Whether only whole numbers make sense on it, as for counts.
+    pub whole: bool,
 }
 
 /// How values are spread along an axis.
@@ -54,9 +56,21 @@ pub enum Shape {
         points: Vec<(f64, f64)>,
         /// Solid or dashed.
         stroke: Stroke,
+        /// Stretches along x over which the line is drawn faint and dotted: there it is a guess.
+        faint: Vec<(f64, f64)>,
     },
-    /// A scatter of (x, y). Beyond 5,000 points a fixed sample is drawn, and the caption says so.
-    Points(Vec<(f64, f64)>),
+    /// A scatter. Beyond 5,000 points a fixed sample is drawn, and the caption says so.
+    Points {
+        /// The points, as (x, y).
+        points: Vec<(f64, f64)>,
+        /// What the readout calls each point; empty when they have no names.
+        labels: Vec<String>,
+    },
+    /// Dots with bars through them.
+    Intervals(Vec<Interval>),
+    /// Counts of a crowd too large to scatter: the darker a cell, the more is in it, on a
+    /// logarithmic scale.
+    Cells(Vec<Cell>),
     /// The area between two curves, as (x, low, high), in the colour of the series before it.
     Band(Vec<(f64, f64, f64)>),
     /// An area of (x, height) standing on the horizontal axis, behind everything else, with a
@@ -64,6 +78,30 @@ pub enum Shape {
     Density(Vec<(f64, f64)>),
     /// A line to compare with.
     Reference(Reference),
+}
+
+/// A value with the bar that says how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The place along x.
+    pub x: f64,
+    /// The lower end of the bar.
+    pub low: f64,
+    /// The value.
+    pub middle: f64,
+    /// The upper end of the bar.
+    pub high: f64,
+}
+
+/// A rectangle of a two-dimensional histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// From where to where along x.
+    pub x: (f64, f64),
+    /// From where to where along y.
+    pub y: (f64, f64),
+    /// How many lie in it.
+    pub count: usize,
 }
 
 /// The dash pattern of a line.
@@ -114,13 +152,20 @@ impl Axis {
     /// A linear axis that follows the data.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Linear, range: None }
+        Self { label: label.into(), scale: Scale::Linear, range: None, whole: false }
     }
 
     /// A logarithmic axis that follows the data.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Log, range: None }
+        Self { label: label.into(), scale: Scale::Log, range: None, whole: false }
+    }
+
+    /// The axis with ticks at whole numbers only, where its range has room for three.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.whole = true;
+        self
     }
 
     /// The axis with fixed ends. Points beyond them are left out, and the caption says so.
@@ -135,13 +180,35 @@ impl Series {
     /// A line through (x, y) points, in the order given.
     #[must_use]
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), shape: Shape::Line { points, stroke: Stroke::Auto } }
+        Self {
+            name: name.into(),
+            shape: Shape::Line { points, stroke: Stroke::Auto, faint: Vec::new() },
+        }
     }
 
     /// A scatter of (x, y) points.
     #[must_use]
     pub fn points(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), shape: Shape::Points(points) }
+        Self { name: name.into(), shape: Shape::Points { points, labels: Vec::new() } }
+    }
+
+    /// A scatter whose points have names, which the readout gives.
+    #[must_use]
+    pub fn labelled(name: impl Into<String>, items: Vec<(String, (f64, f64))>) -> Self {
+        let (labels, points) = items.into_iter().unzip();
+        Self { name: name.into(), shape: Shape::Points { points, labels } }
+    }
+
+    /// Dots with bars through them.
+    #[must_use]
+    pub fn intervals(name: impl Into<String>, intervals: Vec<Interval>) -> Self {
+        Self { name: name.into(), shape: Shape::Intervals(intervals) }
+    }
+
+    /// The cells of a two-dimensional histogram.
+    #[must_use]
+    pub fn cells(name: impl Into<String>, cells: Vec<Cell>) -> Self {
+        Self { name: name.into(), shape: Shape::Cells(cells) }
     }
 
     /// The area between two curves, as (x, low, high).
@@ -178,6 +245,15 @@ impl Series {
     #[must_use]
     pub fn solid(self) -> Self {
         self.stroke(Stroke::Solid)
+    }
+
+    /// A line drawn faint over some stretches along x; any other series as it is.
+    #[must_use]
+    pub fn faint_over(mut self, stretches: Vec<(f64, f64)>) -> Self {
+        if let Shape::Line { faint, .. } = &mut self.shape {
+            *faint = stretches;
+        }
+        self
     }
 
     fn stroke(mut self, wanted: Stroke) -> Self {

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn cover(scale: Scale, values: &[f64]) -> Option<Domain> {
-        let axis = Axis { label: String::new(), scale, range: None };
+        let axis = Axis { scale, ..Axis::new("") };
         Domain::cover(&axis, values.iter().copied(), 0.05)
     }
 

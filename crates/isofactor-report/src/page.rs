@@ -3,7 +3,9 @@
 use crate::escape::markup;
 use crate::fact::{self, Fact};
 use crate::figure::Figure;
+use crate::notice::{self, Notice};
 use crate::palette;
+use crate::plane::Plane;
 use crate::table::Table;
 
 /// A whole report: one file that needs nothing else.
@@ -37,6 +39,10 @@ pub enum Block {
     Table(Table),
     /// A chart, numbered in the order of the page.
     Figure(Figure),
+    /// A scatter whose axes can be chosen, numbered as charts are.
+    Plane(Plane),
+    /// Warnings and notes.
+    Notices(Vec<Notice>),
 }
 
 impl From<Table> for Block {
@@ -48,6 +54,12 @@ impl From<Table> for Block {
 impl From<Figure> for Block {
     fn from(figure: Figure) -> Self {
         Self::Figure(figure)
+    }
+}
+
+impl From<Plane> for Block {
+    fn from(plane: Plane) -> Self {
+        Self::Plane(plane)
     }
 }
 
@@ -75,7 +87,8 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+             style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+             base-uri 'none'; form-action 'none'\">\n\
              <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n\
              <style>\n{}{}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n",
             palette::page_style(),
@@ -84,6 +97,7 @@ impl Page {
         if !self.lead.is_empty() {
             out += &format!("<p class=\"lead\">{}</p>\n", markup(&self.lead));
         }
+        out += &self.contents();
         out += "</header>\n";
         let mut numbers = Numbers::default();
         for (i, section) in self.sections.iter().enumerate() {
@@ -99,9 +113,27 @@ impl Page {
         }
         out += "</main>\n";
         if numbers.figures > 0 {
-            out += &format!("<script>\n{}</script>\n", include_str!("readout.js"));
+            out += &format!(
+                "<script>\n(function () {{\n\"use strict\";\n{}{}{}}})();\n</script>\n",
+                include_str!("script/reader.js"),
+                include_str!("script/plane.js"),
+                include_str!("script/start.js"),
+            );
         }
         out + "</body>\n</html>\n"
+    }
+
+    /// Links to the sections of a page that is too long to see at once.
+    fn contents(&self) -> String {
+        if self.sections.len() < FEWEST_LISTED {
+            return String::new();
+        }
+        let items: String = (self.sections.iter().enumerate())
+            .map(|(i, s)| {
+                format!("<li><a href=\"#section-{}\">{}</a></li>\n", i + 1, markup(&s.heading))
+            })
+            .collect();
+        format!("<nav aria-label=\"Contents\">\n<ul>\n{items}</ul>\n</nav>\n")
     }
 }
 
@@ -119,6 +151,9 @@ impl Section {
         self
     }
 }
+
+/// Pages with fewer sections need no list of them.
+const FEWEST_LISTED: usize = 4;
 
 /// How many tables and figures the page has so far.
 #[derive(Default)]
@@ -140,6 +175,11 @@ impl Block {
                 numbers.figures += 1;
                 figure.to_html(numbers.figures)
             }
+            Self::Plane(plane) => {
+                numbers.figures += 1;
+                plane.to_html(numbers.figures)
+            }
+            Self::Notices(notices) => notice::to_html(notices),
         }
     }
 }

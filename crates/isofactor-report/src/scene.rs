@@ -1,6 +1,6 @@
 //! A chart made ready to draw: values checked and thinned, ranges, colours and dashes settled.
 
-use crate::chart::{Chart, Reference, Scale, Shape, Stroke};
+use crate::chart::{Cell, Chart, Interval, Reference, Scale, Shape, Stroke};
 use crate::domain::{Domain, drawable};
 use crate::number::number;
 use crate::palette::SERIES_COLOURS;
@@ -29,19 +29,23 @@ pub(crate) struct Scene<'a> {
     pub(crate) marks: Vec<Mark<'a>>,
     /// What was left out, for the caption.
     pub(crate) notes: Vec<String>,
+    /// Labels that the vertical axis must have room for beside its own.
+    pub(crate) other_y_labels: Vec<String>,
 }
 
 pub(crate) struct Mark<'a> {
     pub(crate) name: &'a str,
     /// The class that carries the colour.
     pub(crate) colour: String,
-    pub(crate) body: Body,
+    pub(crate) body: Body<'a>,
 }
 
-pub(crate) enum Body {
-    Line { pieces: Vec<Vec<(f64, f64)>>, dash: &'static [f64] },
-    Points { points: Vec<(f64, f64)>, marker: usize },
+pub(crate) enum Body<'a> {
+    Line { pieces: Vec<Vec<(f64, f64)>>, dash: &'static [f64], faint: &'a [(f64, f64)] },
+    Points { points: Vec<(f64, f64)>, labels: Vec<&'a str>, marker: usize },
     Band(Vec<(f64, f64, f64)>),
+    Intervals(Vec<Interval>),
+    Cells(Vec<Cell>),
     Density { outline: Vec<(f64, f64)>, alone: bool, dash: &'static [f64] },
     Reference(Reference),
 }
@@ -70,7 +74,7 @@ impl<'a> Scene<'a> {
                 });
             }
         }
-        Self { chart, x, y, square: shared.is_some(), marks, notes }
+        Self { chart, x, y, square: shared.is_some(), marks, notes, other_y_labels: Vec::new() }
     }
 
     /// Only densities: they have the height to themselves, and the vertical axis has no numbers.
@@ -88,12 +92,14 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl Body {
+impl Body<'_> {
     fn xs(&self) -> Vec<f64> {
         match self {
             Self::Line { pieces, .. } => pieces.iter().flatten().map(|p| p.0).collect(),
             Self::Points { points, .. } => points.iter().map(|p| p.0).collect(),
             Self::Band(points) => points.iter().map(|p| p.0).collect(),
+            Self::Intervals(bars) => bars.iter().map(|bar| bar.x).collect(),
+            Self::Cells(cells) => cells.iter().flat_map(|c| [c.x.0, c.x.1]).collect(),
             Self::Density { outline, .. } => outline.iter().map(|p| p.0).collect(),
             Self::Reference(Reference::Vertical(x)) => vec![*x],
             Self::Reference(_) => Vec::new(),
@@ -106,6 +112,12 @@ impl Body {
             Self::Line { pieces, .. } => pieces.iter().flatten().copied().collect(),
             Self::Points { points, .. } => points.clone(),
             Self::Band(points) => points.iter().flat_map(|p| [(p.0, p.1), (p.0, p.2)]).collect(),
+            Self::Intervals(bars) => {
+                bars.iter().flat_map(|bar| [(bar.x, bar.low), (bar.x, bar.high)]).collect()
+            }
+            Self::Cells(cells) => {
+                cells.iter().flat_map(|c| [(c.x.0, c.y.0), (c.x.1, c.y.1)]).collect()
+            }
             Self::Density { .. } => Vec::new(),
             Self::Reference(Reference::Horizontal(y)) => vec![(f64::NAN, *y)],
             Self::Reference(_) => Vec::new(),
@@ -114,10 +126,13 @@ impl Body {
 
     /// Removes scattered points beyond the axes and says how many. Lines are cut when drawn.
     fn drop_outside(&mut self, x: Domain, y: Domain) -> usize {
-        let Self::Points { points, .. } = self else { return 0 };
-        let before = points.len();
-        points.retain(|p| x.contains(p.0) && y.contains(p.1));
-        before - points.len()
+        let Self::Points { points, labels, .. } = self else { return 0 };
+        let inside = |p: &(f64, f64)| x.contains(p.0) && y.contains(p.1);
+        let kept: Vec<bool> = points.iter().map(inside).collect();
+        let mut of_labels = kept.iter();
+        labels.retain(|_| of_labels.next().copied().unwrap_or(false));
+        points.retain(inside);
+        kept.len() - points.len()
     }
 }
 
@@ -137,7 +152,7 @@ fn marks<'a>(chart: &'a Chart, notes: &mut Vec<String>) -> Vec<Mark<'a>> {
     for series in &chart.series {
         let name = series.name.as_str();
         let (colour, body) = match &series.shape {
-            Shape::Line { points, .. } => {
+            Shape::Line { points, faint, .. } => {
                 let heights: Vec<Option<f64>> =
                     points.iter().map(|&(x, y)| fits(x, y).then_some(y)).collect();
                 skipped += heights.iter().filter(|h| h.is_none()).count();
@@ -148,16 +163,30 @@ fn marks<'a>(chart: &'a Chart, notes: &mut Vec<String>) -> Vec<Mark<'a>> {
                     .filter(|piece| !piece.is_empty())
                     .map(|piece| piece.iter().map(|&i| points[i]).collect())
                     .collect();
-                (fresh(), Body::Line { pieces, dash: dashes.next().unwrap_or_default() })
+                let dash = dashes.next().unwrap_or_default();
+                (fresh(), Body::Line { pieces, dash, faint })
             }
-            Shape::Points(points) => {
-                let good: Vec<_> = points.iter().copied().filter(|p| fits(p.0, p.1)).collect();
+            Shape::Points { points, labels } => {
+                let good: Vec<usize> =
+                    (0..points.len()).filter(|&i| fits(points[i].0, points[i].1)).collect();
                 skipped += points.len() - good.len();
                 let kept = sample(good.len(), MOST_POINTS);
                 note_thinned(notes, name, kept.len(), good.len(), "a fixed sample");
-                let points = kept.iter().map(|&i| good[i]).collect();
+                let kept = || kept.iter().map(|&i| good[i]);
+                let labels = kept().filter_map(|i| labels.get(i)).map(String::as_str).collect();
+                let points = kept().map(|i| points[i]).collect();
                 markers += 1;
-                (fresh(), Body::Points { points, marker: markers - 1 })
+                (fresh(), Body::Points { points, labels, marker: markers - 1 })
+            }
+            Shape::Intervals(bars) => {
+                let good = |b: &&Interval| [b.low, b.middle, b.high].iter().all(|&y| fits(b.x, y));
+                let kept: Vec<Interval> = bars.iter().filter(good).copied().collect();
+                skipped += bars.len() - kept.len();
+                (fresh(), Body::Intervals(kept))
+            }
+            Shape::Cells(cells) => {
+                let good = |c: &&Cell| fits(c.x.0, c.y.0) && fits(c.x.1, c.y.1) && c.count > 0;
+                (fresh(), Body::Cells(cells.iter().filter(good).copied().collect()))
             }
             Shape::Band(points) => {
                 let good = |p: &&(f64, f64, f64)| fits(p.0, p.1) && fits(p.0, p.2);

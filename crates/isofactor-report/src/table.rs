@@ -60,12 +60,27 @@ impl Table {
     }
 
     pub(crate) fn to_html(&self, number: usize) -> String {
+        let caption = format!("<b>Table {number}.</b> {}", markup(&self.caption));
+        self.framed(&format!("Table {number}"), &caption)
+    }
+
+    /// The table under a chart, which has the caption.
+    pub(crate) fn folded(&self, name: &str) -> String {
+        self.framed(name, &markup(&self.caption))
+    }
+
+    /// `caption` is markup already.
+    fn framed(&self, name: &str, caption: &str) -> String {
         let width = self.rows.iter().map(Vec::len).max().unwrap_or(0).max(self.columns.len());
+        let caption = match caption {
+            "" => String::new(),
+            text => format!("<caption><span>{text}</span></caption>\n"),
+        };
         // A table wider than a phone scrolls inside its own box, which the keyboard can reach.
         let mut out = format!(
-            "<div class=\"table\" role=\"region\" aria-label=\"Table {number}\" tabindex=\"0\">\n\
-             <table>\n<caption><span><b>Table {number}.</b> {}</span></caption>\n<thead><tr>",
-            markup(&self.caption)
+            "<div class=\"table\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n\
+             <table>\n{caption}<thead><tr>",
+            markup(name)
         );
         for i in 0..width {
             let heading = self.columns.get(i).map_or("", |c| &c.heading);

@@ -22,6 +22,15 @@ pub(crate) fn ticks(domain: &Domain, target: usize) -> Vec<Tick> {
     }
 }
 
+/// The same at whole numbers only; as usual where fewer than three lie inside.
+pub(crate) fn whole_ticks(domain: &Domain, target: usize) -> Vec<Tick> {
+    (FEWEST..=target.clamp(FEWEST, MOST))
+        .rev()
+        .map(|target| ticks(domain, target))
+        .find(|found| found.iter().all(|tick| tick.value.fract() == 0.0))
+        .unwrap_or_else(|| ticks(domain, target))
+}
+
 fn labelled(values: Vec<f64>) -> Vec<Tick> {
     let labels = tick_labels(&values);
     values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()
@@ -130,7 +139,7 @@ mod tests {
     }
 
     fn cover(scale: Scale, a: f64, b: f64) -> Option<Domain> {
-        let axis = Axis { label: String::new(), scale, range: None };
+        let axis = Axis { scale, ..Axis::new("") };
         Domain::cover(&axis, [a, b].into_iter(), 0.04)
     }
 
@@ -168,6 +177,17 @@ mod tests {
         assert_eq!(labels(log(1e-12, 1.0), 5), ["10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "10⁰"]);
         assert_eq!(labels(log(0.9, 30.0), 5), ["1", "2", "5", "10", "20"]);
         assert_eq!(labels(log(1.2, 1.9), 4), ["1.2", "1.4", "1.6", "1.8"]);
+    }
+
+    #[test]
+    fn counts_have_whole_ticks_where_there_is_room() {
+        let labels = |low, high| -> Vec<String> {
+            let domain = Domain { low, high, scale: Scale::Linear };
+            whole_ticks(&domain, 7).into_iter().map(|t| t.label).collect()
+        };
+        assert_eq!(labels(0.5, 3.5), ["1", "2", "3"]);
+        assert_eq!(labels(0.5, 12.5), ["2", "4", "6", "8", "10", "12"]);
+        assert!(labels(0.9, 1.1).len() >= 3);
     }
 
     #[test]

@@ -4,10 +4,12 @@
 mod markup;
 
 use isofactor_report::{
-    Axis, Block, Chart, Column, Fact, Figure, Page, Reference, Section, Series, Shape, Table,
+    Axis, Block, Cell, Chart, Column, Fact, Figure, Interval, Notice, Page, Plane, Reference,
+    Section, Series, Shape, Table, Variable, Weight,
 };
 
-const HOSTILE: &str = "\"'></title></script><script>alert(1)</script><!-- & \u{2028} ]]>";
+const HOSTILE: &str =
+    "\"'></title></script><script>alert(1)</script><img src=x onerror=alert(2)><!-- & \u{2028} ]]>";
 
 fn wave(count: u32) -> Vec<(f64, f64)> {
     (0..count).map(|i| f64::from(i) / 10.0).map(|x| (x, x.sin())).collect()
@@ -20,12 +22,39 @@ fn full_chart(name: &str) -> Chart {
         .with(Series::line(name, wave(50)))
         .with(Series::line(name, wave(20)).dashed())
         .with(Series::band(name, band))
+        .with(Series::line(name, wave(40)).faint_over(vec![(0.0, 1.0), (2.0, 9.0)]))
         .with(Series::points(name, wave(30)))
+        .with(Series::labelled(name, wave(9).into_iter().map(|p| (name.into(), p)).collect()))
+        .with(Series::intervals(name, wave(5).iter().map(|p| bar(p.0, p.1)).collect()))
+        .with(Series::cells(name, vec![cell(1.0, 0.0, 3), cell(2.0, 0.0, 800), cell(3.0, 0.1, 0)]))
         .with(Series::histogram(name, &[1.0, 2.0, 2.5, 3.0], 5))
         .with(Series::density(name, wave(30)))
         .with(Series::reference(name, Reference::Diagonal))
         .with(Series::reference(name, Reference::Horizontal(0.5)))
         .with(Series::reference(name, Reference::Vertical(2.0)))
+}
+
+fn bar(x: f64, y: f64) -> Interval {
+    Interval { x, low: y - 0.1, middle: y, high: y + 0.2 }
+}
+
+fn cell(x: f64, y: f64, count: usize) -> Cell {
+    Cell { x: (x, x + 1.0), y: (y, y + 0.5), count }
+}
+
+fn plane(name: &str, count: u32) -> Plane {
+    let variable = |k: u32| Variable {
+        name: name.into(),
+        values: (0..count).map(|i| f64::from(i * k).sin()).collect(),
+    };
+    Plane {
+        caption: name.into(),
+        name: name.into(),
+        labels: (0..count).map(|_| name.into()).collect(),
+        variables: vec![variable(1), variable(2), variable(3)],
+        x: 0,
+        y: 2,
+    }
 }
 
 fn full_page(name: &str) -> Page {
@@ -39,7 +68,16 @@ fn full_page(name: &str) -> Page {
                     .row([name])
                     .row([name, name, name]),
             )
-            .with(Figure::new(name, full_chart(name))),
+            .with(Block::Notices(vec![
+                Notice { weight: Weight::Warning, title: name.into(), text: name.into() },
+                Notice { weight: Weight::Note, title: name.into(), text: name.into() },
+            ]))
+            .with(Figure::new(name, full_chart(name)))
+            .with(
+                Figure::new(name, full_chart(name))
+                    .numbers(Table::new(name, vec![Column::text(name)]).row([name])),
+            )
+            .with(plane(name, 30)),
     )
 }
 
@@ -53,6 +91,10 @@ fn awkward_charts() -> Vec<Chart> {
         Series::points("points", points.clone()),
         Series::band("band", points.iter().map(|p| (p.0, p.1, p.0)).collect()),
         Series::density("density", points.clone()),
+        Series::labelled("named", points.iter().map(|&p| ("a".into(), p)).collect()),
+        Series::intervals("bars", points.iter().map(|p| bar(p.0, p.1)).collect()),
+        Series::cells("cells", points.iter().map(|p| cell(p.0, p.1, 2)).collect()),
+        Series::line("doubted", points.clone()).faint_over(vec![(f64::NAN, 1.0), (-1.0, 2.0)]),
         Series::histogram("histogram", &bad, 7),
         Series::reference("nowhere", Reference::Horizontal(f64::NAN)),
         Series::reference("far", Reference::Vertical(f64::INFINITY)),
@@ -98,7 +140,9 @@ fn hostile_labels_reach_no_markup_and_no_script() {
     let html = full_page(HOSTILE).to_html();
     assert!(!html.contains("<script>alert"));
     assert!(!html.contains("<!--"));
+    assert!(!html.contains("<img"));
     assert!(script_data(&html).contains("\\u2028") && !script_data(&html).contains('\u{2028}'));
+    assert!(!script_data(&html).contains('<') && !script_data(&html).contains('&'));
     assert!(!full_chart(HOSTILE).to_svg().contains("<script"));
     let names = |html: &str| html.matches("<script").count();
     assert_eq!(names(&html), names(&full_page("plain").to_html()));
@@ -180,7 +224,7 @@ fn a_page_asks_the_network_for_nothing() {
     let html = full_page("a").to_html();
     let svg = full_chart("a").to_svg().replacen("http://www.w3.org/2000/svg", "", 1);
     for text in [html, svg] {
-        for forbidden in ["http://", "https://", "url(", "@import", "src=", "href=\"/"] {
+        for forbidden in ["http://", "https://", "url(", "@import", "src=\"", "href=\"/"] {
             assert!(!text.contains(forbidden), "{forbidden}");
         }
     }
@@ -218,4 +262,87 @@ fn a_long_line_stays_light_and_keeps_its_peak() {
     assert!(html.len() < 200_000, "{} bytes", html.len());
     assert!(script_data(&html).contains(&peak));
     assert!(html.contains("(extremes kept)"));
+}
+
+#[test]
+fn every_chart_of_curves_comes_with_its_numbers() {
+    let html = page_of(
+        Chart::new(Axis::new("dose"), Axis::new("answer"))
+            .with(Series::line("curve", wave(500)))
+            .with(Series::intervals("bars", vec![bar(10.0, 0.25)])),
+    )
+    .to_html();
+    let table = html.split_once("<details>").unwrap().1.split_once("</details>").unwrap().0;
+    assert!(table.contains("Numbers of figure 1"));
+    assert!(table.contains(">dose</th>") && table.contains(">curve</th>"));
+    assert_eq!(table.matches("<tr>").count(), 1 + 24);
+    assert!(table.contains("<th scope=\"row\" class=\"number\">0</th>"), "the first place");
+    assert!(table.contains(">49.9</th>"), "the last place");
+    assert!(table.contains("<td class=\"number\">–</td>"), "bars have no value far from them");
+}
+
+#[test]
+fn a_table_of_the_caller_stands_for_that_of_the_chart() {
+    let figure = Figure::new("c", full_chart("a"))
+        .numbers(Table::new("mine", vec![Column::text("only")]).row(["this"]));
+    let html = Page::new("t", "").with(Section::new("s").with(figure)).to_html();
+    assert_eq!(html.matches("<details>").count(), 1);
+    assert!(html.contains("<caption><span>mine</span></caption>"));
+}
+
+#[test]
+fn a_plane_carries_all_its_numbers_and_draws_the_first_two() {
+    let html = Page::new("t", "").with(Section::new("s").with(plane("v", 30))).to_html();
+    let data = script_data(&html);
+    assert_eq!(data.matches("\"values\":[").count(), 3);
+    assert!(data.contains("\"x\":0,\"y\":2"));
+    assert_eq!(html.matches("data-part=\"points\"").count(), 2, "one for each format");
+}
+
+#[test]
+fn a_plane_of_nothing_says_so() {
+    let odd = Plane { variables: vec![], ..plane("v", 3) };
+    let uneven = Plane {
+        variables: vec![Variable { name: "v".into(), values: vec![f64::NAN] }],
+        ..plane("v", 3)
+    };
+    for plane in [plane("v", 0), odd, uneven] {
+        let html = Page::new("t", "").with(Section::new("s").with(plane)).to_html();
+        assert_eq!(markup::check(&html), Ok(()));
+        assert!(html.contains(">no data</text>"));
+        assert_eq!(script_data(&html), "");
+    }
+}
+
+#[test]
+fn a_line_is_faint_where_it_is_a_guess_and_solid_elsewhere() {
+    let line = || Series::line("l", wave(100));
+    let drawn = |series: Series| Chart::new(Axis::new("x"), Axis::new("y")).with(series).to_svg();
+    assert!(!drawn(line()).contains("stroke-opacity=\"0.75\""));
+    let half = drawn(line().faint_over(vec![(5.0, 100.0)]));
+    assert_eq!(half.matches("stroke-opacity=\"0.75\"").count(), 1);
+    let whole = drawn(line().faint_over(vec![(-1.0, 100.0)]));
+    assert!(
+        whole.matches("<path class=\"c0\"").count() < half.matches("<path class=\"c0\"").count()
+    );
+}
+
+#[test]
+fn fuller_cells_are_darker() {
+    let chart = Chart::new(Axis::new("x"), Axis::new("y")).with(Series::cells(
+        "cells",
+        vec![cell(0.0, 0.0, 1), cell(1.0, 0.0, 1_000), cell(2.0, 0.0, 0)],
+    ));
+    let svg = chart.to_svg();
+    let plot = svg.split_once("viewBox").unwrap().1;
+    assert!(plot.contains("fill-opacity=\"0.80\"") && plot.contains("fill-opacity=\"0.08\""));
+}
+
+#[test]
+fn long_pages_have_links_to_their_sections() {
+    let page = |count: usize| {
+        (0..count).fold(Page::new("t", ""), |page, i| page.with(Section::new(format!("s{i}"))))
+    };
+    assert!(!page(3).to_html().contains("<nav"));
+    assert_eq!(page(5).to_html().matches("<a href=\"#section-").count(), 5);
 }

@@ -8,12 +8,12 @@ use isofactor::{
 };
 use isofactor_io::{LabelledModel, Labels, Target, write_entries, write_factors, write_model};
 use isofactor_lab::{MadePanel, Noise, NoiseKind, Observed, Panel};
+use isofactor_page::{Subject, charts, fit_page};
 use isofactor_report::{Block, Column, Fact, Figure, Page, Section, Table};
 
 use crate::{
     args::DemoArgs,
     failure::Failure,
-    page::{convergence_chart, link_chart, prediction_chart, scores},
     progress::Progress,
     summary::describe,
     text::{say, short, show, thousands},
@@ -81,6 +81,7 @@ struct Study {
     /// The largest gap between the links over the middle 98% of the scores.
     link_gap: f64,
     train: Observations,
+    held: Observations,
 }
 
 /// Root mean squared errors against the noiseless truth, entries never seen.
@@ -129,7 +130,7 @@ impl Study {
         let trace = progress.rows().to_vec();
         let linear_rank = best.factors.rank();
         let rank = made.rank;
-        Ok(Self { learned, trace, rank, linear_rank, errors, scale, link_gap, train })
+        Ok(Self { learned, trace, rank, linear_rank, errors, scale, link_gap, train, held })
     }
 
     fn in_words(&self) -> String {
@@ -181,34 +182,39 @@ impl Study {
         });
         let model = &self.learned;
         let link = (truth.link(), self.scale);
-        Page::new("What was recovered", lead)
+        let pairs: Vec<(f64, f64)> = unseen(seen)
+            .into_iter()
+            .map(|(i, t)| (model.predict(Some(i), Some(t)), truth.value(i, t)))
+            .collect();
+        let page = Page::new("What was recovered", lead)
             .with(Section::new("In short").with(Block::Facts(facts)).with(errors))
-            .with(Section::new("The link").with(Figure::new(
+            .with(Section::new("Against the truth").with(Figure::new(
                 "The learned link and the true one, whose score is shifted and scaled to match: data \
                  cannot tell where scores begin nor how long they are. Under them, how many entries have each score.",
-                link_chart(model, &scores(model, seen), Some(link)),
-            )))
-            .with(Section::new("Convergence").with(Figure::new(
-                "Errors on the entries it learned from and on a tenth of each row held back.",
-                convergence_chart(&self.trace),
-            )))
-            .with(Section::new("Predictions").with(Figure::new(
-                "Entries never seen: what is predicted, and the truth without noise.",
-                prediction_chart(
-                    unseen(seen).into_iter().map(|(i, t)| {
-                        (model.predict(Some(i), Some(t)), truth.value(i, t))
-                    }),
-                    "True value",
-                ),
-            )))
-            .with(Section::new("What was fitted").with(Block::Text(format!(
-                "{} entries to learn from; {} sweeps of the default solver, which chose the link and \
-                 the rank ({}) on entries that it held back.",
-                thousands(self.train.len()),
-                model.provenance.iterations,
-                model.factors.rank()
-            ))))
+                charts::link_chart(model, &scores(model, seen), &[], Some(link)),
+            )).with(Figure::new(
+                "Entries never seen: what is predicted, and the truth without noise. Dots are the mean \
+                 true value of each tenth of the predictions.",
+                charts::prediction_chart(&pairs, "True value").0,
+            )));
+        self.report(made).sections.into_iter().fold(page, Page::with)
     }
+
+    /// What anyone sees who does not know the truth.
+    fn report(&self, made: &MadePanel) -> Page {
+        let Shape { rows, columns } = made.shape;
+        let (rows, columns) = (Labels::numbered(rows), Labels::numbered(columns));
+        fit_page(&Subject {
+            held_out: Some(&self.held),
+            trace: &self.trace,
+            ..Subject::new(&self.learned, &rows, &columns, &self.train)
+        })
+    }
+}
+
+/// The scores of entries.
+fn scores(model: &FittedModel, observations: &Observations) -> Vec<f64> {
+    observations.iter().map(|e| model.score(Some(e.row), Some(e.column))).collect()
 }
 
 fn held_out(model: &FittedModel) -> f64 {
@@ -249,13 +255,6 @@ fn link_gap(model: &FittedModel, truth: &Truth, seen: &Observations, (a, s): (f6
 }
 
 /// Rows and columns named by their numbers from 1, as in the file of entries.
-fn numbered(model: FittedModel, shape: Shape) -> LabelledModel {
-    let mut labelled = LabelledModel { model, rows: Labels::default(), columns: Labels::default() };
-    for row in 1..=shape.rows {
-        labelled.rows.number(&row.to_string());
-    }
-    for column in 1..=shape.columns {
-        labelled.columns.number(&column.to_string());
-    }
-    labelled
+fn numbered(model: FittedModel, Shape { rows, columns }: Shape) -> LabelledModel {
+    LabelledModel { model, rows: Labels::numbered(rows), columns: Labels::numbered(columns) }
 }

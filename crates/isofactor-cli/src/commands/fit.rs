@@ -18,6 +18,7 @@ use isofactor_io::{
     FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_factors,
     read_model, write_model, write_trace,
 };
+use isofactor_page::{Subject, fit_page};
 
 use super::{
     evaluate::yardsticks_in_words,
@@ -26,7 +27,7 @@ use super::{
 use crate::{
     args::{FitArgs, TableArgs},
     failure::Failure,
-    page, paths,
+    paths,
     progress::Progress,
     summary::{FitJson, describe},
     text::{say, short, show, thousands},
@@ -271,12 +272,15 @@ struct Outputs {
     model: Option<Target>,
     trace: Option<Target>,
     report: Option<Target>,
+    /// What the page calls the data.
+    name: Option<String>,
 }
 
 impl Outputs {
     fn open(args: &FitArgs) -> Result<Self, Failure> {
         let open = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
-        Ok(Self { model: open(&args.out)?, trace: open(&args.trace)?, report: open(&args.report)? })
+        let (model, trace) = (open(&args.out)?, open(&args.trace)?);
+        Ok(Self { model, trace, report: open(&args.report)?, name: name_of(&args.data) })
     }
 
     /// The model first: it is what took the time.
@@ -294,11 +298,24 @@ impl Outputs {
             write_trace(target, trace)?;
         }
         if let Some(target) = self.report {
-            let html = page::fit_page(&labelled.model, train, validation, trace);
+            let LabelledModel { model, rows, columns } = labelled;
+            let subject = Subject {
+                held_out: validation,
+                trace,
+                name: self.name.as_deref(),
+                ..Subject::new(model, rows, columns, train)
+            };
+            let html = fit_page(&subject).to_html();
             target.write(|out| out.write_all(html.as_bytes()))?;
         }
         Ok(())
     }
+}
+
+/// What a page calls the data of a file; nothing for standard input.
+pub fn name_of(data: &Path) -> Option<String> {
+    let name = data.file_name().filter(|_| data != Path::new("-"))?;
+    Some(name.to_string_lossy().into_owned())
 }
 
 /// What the error on the held-out entries is to be held against.

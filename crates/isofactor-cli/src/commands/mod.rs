@@ -10,6 +10,7 @@ pub mod generate;
 pub mod inspect;
 pub mod man;
 pub mod predict;
-pub mod reproduce;
 pub mod recommend;
+pub mod report;
+pub mod reproduce;
 pub mod similar;

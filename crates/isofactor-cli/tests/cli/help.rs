@@ -2,7 +2,7 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "demo",
     "generate",
     "fit",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 12] = [
     "export",
     "completions",
     "man",
+    "report",
+    "reproduce",
 ];
 
 #[test]

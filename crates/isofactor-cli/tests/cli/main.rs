@@ -22,6 +22,7 @@ mod interrupt;
 mod model_file;
 mod pipes;
 mod recommend;
+mod report;
 mod round_trip;
 mod shell;
 mod similar;

@@ -13,7 +13,9 @@ pub(super) fn grid(frame: &Frame) -> String {
     let (left, width) = (at(frame.left), at(frame.plot_width()));
     let lines: String =
         frame.y_ticks.iter().map(|(y, _)| format!("M{left} {}h{width}", at(*y))).collect();
-    format!("<path class=\"grid\" stroke=\"currentColor\" fill=\"none\" d=\"{lines}\"/>\n")
+    format!(
+        "<path data-part=\"grid\" class=\"grid\" stroke=\"currentColor\" fill=\"none\" d=\"{lines}\"/>\n"
+    )
 }
 
 /// The base line with its ticks, all numbers, and what they measure.
@@ -22,8 +24,9 @@ pub(super) fn draw(scene: &Scene, frame: &Frame) -> String {
     let ticks: String =
         frame.x_ticks.iter().map(|(x, _)| format!("M{} {}v5", at(*x), at(base))).collect();
     let mut out = format!(
-        "<path class=\"rule\" stroke=\"currentColor\" fill=\"none\" d=\"M{} {}h{}{ticks}\"/>\n\
-         <g class=\"muted\" fill=\"currentColor\" text-anchor=\"middle\">\n",
+        "<path data-part=\"rule\" class=\"rule\" stroke=\"currentColor\" fill=\"none\" \
+         d=\"M{} {}h{}{ticks}\"/>\n\
+         <g data-part=\"x-ticks\" class=\"muted\" fill=\"currentColor\" text-anchor=\"middle\">\n",
         at(frame.left),
         at(base),
         at(frame.plot_width()),
@@ -32,16 +35,18 @@ pub(super) fn draw(scene: &Scene, frame: &Frame) -> String {
     for (x, tick) in frame.x_ticks.iter().filter(|(_, t)| !t.label.is_empty()) {
         out += &text(*x, below, &tick.label);
     }
-    out += "</g>\n<g class=\"muted\" fill=\"currentColor\" text-anchor=\"end\">\n";
+    out += "</g>\n<g data-part=\"y-ticks\" class=\"muted\" fill=\"currentColor\" \
+            text-anchor=\"end\">\n";
     for (y, tick) in &frame.y_ticks {
         out += &text(frame.left - 8.0, y + 0.35 * frame.font, &tick.label);
     }
-    out += "</g>\n<g class=\"ink\" fill=\"currentColor\">\n";
+    out += "</g>\n<g data-part=\"y-label\" class=\"ink\" fill=\"currentColor\">\n";
     let line = frame.font * LINE_HEIGHT;
     for (i, label) in frame.y_label.iter().enumerate() {
         out += &text(0.0, frame.label_top + frame.font + i as f64 * line, label);
     }
-    out += "</g>\n<g class=\"ink\" fill=\"currentColor\" text-anchor=\"middle\">\n";
+    out += "</g>\n<g data-part=\"x-label\" class=\"ink\" fill=\"currentColor\" \
+            text-anchor=\"middle\">\n";
     let middle = frame.left + 0.5 * frame.plot_width();
     for (i, label) in frame.x_label.iter().enumerate() {
         out += &text(middle, below + line + 4.0 + i as f64 * line, label);

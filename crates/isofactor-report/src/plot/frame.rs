@@ -4,7 +4,7 @@ use super::text;
 use crate::chart::Axis;
 use crate::domain::Domain;
 use crate::scene::Scene;
-use crate::ticks::{Tick, ticks};
+use crate::ticks::{Tick, ticks, whole_ticks};
 
 pub(super) const LINE_HEIGHT: f64 = 1.35;
 const TICK_GAP: f64 = 8.0;
@@ -72,8 +72,9 @@ impl Frame {
         let font = format.font();
         let width = format.width(scene.square);
         let (x_target, y_target) = format.targets();
-        let y_ticks = scene.y.map_or(Vec::new(), |y| ticks(&y, y_target));
-        let widest = y_ticks.iter().map(|t| text::width(&t.label, font)).fold(0.0, f64::max);
+        let y_ticks = scene.y.map_or(Vec::new(), |y| ticks_of(&scene.chart.y, &y, y_target));
+        let labels = y_ticks.iter().map(|t| &t.label).chain(&scene.other_y_labels);
+        let widest = labels.map(|label| text::width(label, font)).fold(0.0, f64::max);
         let left =
             if y_ticks.is_empty() { 8.0 } else { (widest + TICK_GAP + 2.0).min(width / 3.0) };
         let label = |axis: &Axis, room: f64| text::wrap(&axis.label, room, font);
@@ -96,7 +97,7 @@ impl Frame {
             x: scene.x,
             y: scene.y,
         };
-        frame.place_x_ticks(x_target);
+        frame.place_x_ticks(&scene.chart.x, x_target);
         let plot_height = if scene.square { frame.plot_width() } else { format.plot_height() };
         frame.bottom = TICK_GAP + font * LINE_HEIGHT + 4.0 + label_room(frame.x_label.len()) + 2.0;
         frame.height = frame.top + plot_height + frame.bottom;
@@ -105,11 +106,11 @@ impl Frame {
     }
 
     /// As many ticks as fit side by side; if even three touch, only every second keeps its label.
-    fn place_x_ticks(&mut self, target: usize) {
+    fn place_x_ticks(&mut self, axis: &Axis, target: usize) {
         let Some(domain) = self.x else { return };
         let mut placed = Vec::new();
         for target in (3..=target).rev() {
-            let ticks = ticks(&domain, target);
+            let ticks = ticks_of(axis, &domain, target);
             let last = ticks.last().map_or(0.0, |t| text::width(&t.label, self.font));
             let share = ticks.last().map_or(0.0, |t| 1.0 - domain.unit(t.value));
             // Half of the last label may reach past the end of the axis.
@@ -158,6 +159,10 @@ impl Frame {
     pub(super) fn y(&self, value: f64) -> f64 {
         self.baseline() - self.plot_height() * place(self.y, value)
     }
+}
+
+fn ticks_of(axis: &Axis, domain: &Domain, target: usize) -> Vec<Tick> {
+    if axis.whole { whole_ticks(domain, target) } else { ticks(domain, target) }
 }
 
 /// A share of the axis. Far outside, where nothing is seen, it is held to a number SVG can take.

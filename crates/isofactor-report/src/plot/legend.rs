@@ -2,7 +2,7 @@
 
 use super::coordinate as at;
 use super::frame::LINE_HEIGHT;
-use super::{markers, marks, text};
+use super::{cells, markers, marks, text};
 use crate::escape::markup;
 use crate::scene::{Body, Mark, Scene};
 
@@ -97,6 +97,21 @@ fn sample(mark: &Mark) -> String {
             format!("<path class=\"{class}\" {paint} d=\"{path}\"/>")
         }
         Body::Band(_) => block(class, class, &[]),
+        Body::Intervals(_) => format!(
+            "<path class=\"{class}\" {} d=\"M14 1v10\"/><path class=\"{class}\" {} d=\"M14 6h0\"/>",
+            marks::stroke(&[], 1.75),
+            marks::stroke(&[], 6.0),
+        ),
+        Body::Cells(_) => (0..3)
+            .map(|i| {
+                let opacity = cells::shade_opacity(2 * i + 1);
+                format!(
+                    "<path class=\"{class}\" fill=\"currentColor\" fill-opacity=\"{opacity:.2}\" \
+                     d=\"M{} 1h8v10h-8z\"/>",
+                    2 + 8 * i
+                )
+            })
+            .collect(),
         Body::Density { alone: true, dash, .. } => block(class, "muted", dash),
         Body::Density { alone: false, dash, .. } => block(class, class, dash),
     }

@@ -2,8 +2,8 @@
 
 use super::coordinate as at;
 use super::frame::{Format, Frame};
-use super::markers;
-use crate::chart::Reference;
+use super::{cells, markers};
+use crate::chart::{Interval, Reference};
 use crate::scene::{Body, Mark, Scene};
 
 pub(super) const LINE_WIDTH: f64 = 2.25;
@@ -13,10 +13,15 @@ const DOT_BLEED: f64 = 5.0;
 const LINE_BLEED: f64 = 1.2;
 /// The height of the tallest density behind other series, as a share of the plot.
 const DENSITY_SHARE: f64 = 0.3;
+/// The same where there is nothing else.
+pub(crate) const DENSITY_SHARE_ALONE: f64 = 0.95;
 /// A line with no more vertices than this shows each of them.
 const MOST_DOTS: usize = 25;
 /// Overlap only darkens across paths, so a scatter is dealt out over this many.
 const SCATTER_PATHS: usize = 64;
+
+/// The dots of a line that is a guess.
+const FAINT: &[f64] = &[1.0, 1.6];
 
 /// All marks, back to front, each cut at the axes.
 pub(super) fn draw(scene: &Scene, frame: &Frame) -> String {
@@ -24,7 +29,7 @@ pub(super) fn draw(scene: &Scene, frame: &Frame) -> String {
         return String::new();
     }
     let mut out = String::new();
-    for layer in 0..5 {
+    for layer in 0..7 {
         for mark in scene.marks.iter().filter(|m| depth(&m.body) == layer) {
             let drawn = draw_mark(mark, scene, frame);
             if !drawn.is_empty() {
@@ -59,17 +64,22 @@ fn depth(body: &Body) -> usize {
     match body {
         Body::Density { .. } => 0,
         Body::Band(_) => 1,
-        Body::Points { .. } => 2,
-        Body::Reference(_) => 3,
-        Body::Line { .. } => 4,
+        Body::Cells(_) => 2,
+        Body::Points { .. } => 3,
+        Body::Reference(_) => 4,
+        Body::Line { .. } => 5,
+        Body::Intervals(_) => 6,
     }
 }
 
 fn draw_mark(mark: &Mark, scene: &Scene, frame: &Frame) -> String {
     let class = &mark.colour;
     match &mark.body {
-        Body::Line { pieces, dash } => line(class, pieces, dash, frame),
-        Body::Points { points, marker } => scatter(class, points, *marker, frame),
+        Body::Line { pieces, dash, faint: [] } => line(class, pieces, dash, frame),
+        Body::Line { pieces, faint, .. } => trusted(class, pieces, faint, frame),
+        Body::Intervals(bars) => intervals(class, bars, frame),
+        Body::Cells(all) => cells::draw(class, all, frame),
+        Body::Points { points, marker, .. } => scatter(class, points, *marker, frame),
         Body::Band(points) => {
             let upper = points.iter().map(|p| (frame.x(p.0), frame.y(p.2)));
             let lower = points.iter().rev().map(|p| (frame.x(p.0), frame.y(p.1)));
@@ -104,6 +114,58 @@ fn line(class: &str, pieces: &[Vec<(f64, f64)>], dash: &[f64], frame: &Frame) ->
         );
     }
     out
+}
+
+/// A line that is solid where it can be trusted and faint dots over other stretches.
+fn trusted(class: &str, pieces: &[Vec<(f64, f64)>], faint: &[(f64, f64)], frame: &Frame) -> String {
+    let doubted = |x: f64| faint.iter().any(|&(low, high)| low <= x && x <= high);
+    let mut paths = [String::new(), String::new()];
+    for piece in pieces {
+        let segments: Vec<(bool, &[(f64, f64)])> =
+            piece.windows(2).map(|pair| (doubted(0.5 * (pair[0].0 + pair[1].0)), pair)).collect();
+        for run in segments.chunk_by(|a, b| a.0 == b.0) {
+            let ends = run[0].1.first().into_iter().chain(run.iter().filter_map(|s| s.1.last()));
+            paths[usize::from(run[0].0)] += &polyline(ends.map(|p| (frame.x(p.0), frame.y(p.1))));
+        }
+    }
+    let [solid, dotted] = paths;
+    let mut out = String::new();
+    if !dotted.is_empty() {
+        out += &format!(
+            "<path class=\"{class}\" {} stroke-opacity=\"0.75\" d=\"{dotted}\"/>\n",
+            stroke(FAINT, LINE_WIDTH)
+        );
+    }
+    if !solid.is_empty() {
+        out += &format!("<path class=\"{class}\" {} d=\"{solid}\"/>\n", stroke(&[], LINE_WIDTH));
+    }
+    out
+}
+
+/// Bars with a dot each; a rim in the colour of the paper lifts them off what lies under them.
+fn intervals(class: &str, bars: &[Interval], frame: &Frame) -> String {
+    if bars.is_empty() {
+        return String::new();
+    }
+    let stems: String = bars
+        .iter()
+        .map(|b| {
+            let (x, low, high) = (at(frame.x(b.x)), at(frame.y(b.low)), at(frame.y(b.high)));
+            format!("M{x} {low}L{x} {high}")
+        })
+        .collect();
+    let dots: String =
+        bars.iter().map(|b| format!("M{} {}h0", at(frame.x(b.x)), at(frame.y(b.middle)))).collect();
+    let path = |class: &str, width: f64, d: &str| {
+        format!(
+            "<path class=\"{class}\" fill=\"none\" stroke=\"currentColor\" \
+             stroke-width=\"{width}\" stroke-linecap=\"round\" d=\"{d}\"/>\n"
+        )
+    };
+    path("paper", 4.0, &stems)
+        + &path("paper", 9.0, &dots)
+        + &path(class, 1.75, &stems)
+        + &path(class, 6.0, &dots)
 }
 
 /// Attributes of a stroke; dashes grow with its width.
@@ -161,7 +223,7 @@ fn density(
     else {
         return String::new();
     };
-    let share = if scene.only_densities() { 0.95 } else { DENSITY_SHARE };
+    let share = if scene.only_densities() { DENSITY_SHARE_ALONE } else { DENSITY_SHARE };
     let unit = share * frame.plot_height() / scene.peak();
     let base = frame.baseline();
     let ends = [(frame.x(first.0), base), (frame.x(last.0), base)];
@@ -208,7 +270,7 @@ fn scatter(class: &str, points: &[(f64, f64)], marker: usize, frame: &Frame) -> 
     let opacity = (1.15 - 0.22 * crowd).clamp(0.3, 0.9);
     let paths = points.len().min(SCATTER_PATHS);
     let mut out = format!(
-        "<g class=\"{class}\" opacity=\"1\" {} stroke-opacity=\"{opacity:.2}\" \
+        "<g data-part=\"points\" class=\"{class}\" opacity=\"1\" {} stroke-opacity=\"{opacity:.2}\" \
          fill-opacity=\"{opacity:.2}\">\n",
         markers::paint(marker, radius)
     );

@@ -1,6 +1,7 @@
 //! Draws a scene as SVG, in one of two formats, for a page or for a file of its own.
 
 mod axes;
+mod cells;
 mod frame;
 pub(crate) mod legend;
 mod markers;
@@ -15,6 +16,7 @@ use crate::scene::{Body, Mark, Scene};
 use frame::Frame;
 
 pub(crate) use frame::Format;
+pub(crate) use marks::DENSITY_SHARE_ALONE;
 
 /// White around a standalone drawing.
 const MARGIN: f64 = 16.0;
@@ -102,6 +104,8 @@ fn describe(mark: &Mark) -> String {
         Body::Line { pieces, .. } => ("line", pieces.iter().map(Vec::len).sum()),
         Body::Points { points, .. } => ("scatter", points.len()),
         Body::Band(points) => ("band", points.len()),
+        Body::Intervals(bars) => ("values with intervals", bars.len()),
+        Body::Cells(cells) => ("cells of counts", cells.len()),
         Body::Density { outline, .. } => ("density", outline.len()),
         Body::Reference(_) => ("reference line", 0),
     };
