@@ -314,10 +314,10 @@ pub struct InspectArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example: isofactor reproduce all --data data --out reproduced
-         isofactor reproduce regret alpha --quick
+Without --data the experiments on made data are run, and the page says what is missing. An
+interrupted run goes on where it was when the same command is given again.
 
-An interrupted run goes on where it was when the same command is given again.")]
+Example: isofactor reproduce contraction sample-size --quick --out reproduced")]
 pub struct ReproduceArgs {
     /// Which: all, or any of noise-known-link, sample-size, noise-joint, alpha, link-shape, regret,
     /// contraction, movielens, jester, beyond.
