@@ -3,7 +3,11 @@
 mod args;
 mod commands;
 mod config_file;
+mod duration;
 mod failure;
+mod going_on;
+mod interrupt;
+mod keeper;
 mod page;
 mod paths;
 mod progress;

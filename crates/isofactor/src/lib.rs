@@ -35,12 +35,14 @@
 //! | [`init`] | starts |
 //! | [`steps`] | one step of each block, the projections |
 //! | [`solver`] | Algorithm 1 |
+//! | [`checkpoint`] | a fit under way, to be stored |
 //! | [`monitor`] | what a fit tells while it runs |
 //! | [`diagnostics`] | distances to the truth |
 //! | [`select`] | held-out entries |
 //! | [`model`], [`fit()`] | the fitted model, the front door |
 
 pub mod baseline;
+pub mod checkpoint;
 pub mod config;
 pub mod diagnostics;
 pub mod error;
@@ -61,13 +63,14 @@ pub mod steps;
 pub mod theory;
 mod words;
 
+pub use checkpoint::Checkpoint;
 pub use config::FitConfig;
 pub use diagnostics::Truth;
 pub use error::{ConfigError, DataError, Error, NumericalError, Result};
 pub use factors::Factors;
-pub use fit::{FitInput, fit};
+pub use fit::{FitInput, fit, resume};
 pub use link::{Kernel, KernelFamily, Knots, KnownLink, Link};
 pub use model::{FittedModel, Metrics};
-pub use monitor::{Flow, Monitor, TraceRow, Unwatched};
+pub use monitor::{Flow, Hurry, Monitor, TraceRow, TrialRow, Unwatched};
 pub use observations::{Entry, EntryList, Observations, Shape};
 pub use solver::Stop;

@@ -16,6 +16,8 @@ mod help;
 mod inspect;
 #[cfg(target_os = "linux")]
 mod interrupt;
+mod kill;
+mod long;
 mod pipes;
 mod round_trip;
 mod support;

@@ -11,5 +11,6 @@ mod lemmas;
 mod projections;
 mod recovery;
 mod reference;
+mod resume;
 mod sample;
 mod truth;

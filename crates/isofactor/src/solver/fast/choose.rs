@@ -1,16 +1,21 @@
 //! Choosing for the user: how many sweeps, how much shrinkage, whether factors and a learned link
 //! are worth having. Every choice is judged on entries that were held back from its trial.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     belief::{Belief, Prior, Targets},
-    linked::Linked,
+    course::Course,
     panel::{Panel, Split, spread},
+    state::{State, Swept},
 };
 use crate::{
     config::{FitConfig, LinkChoice, Shrinkage},
-    error::Result,
+    error::{NumericalError, Result},
+    factors::Factors,
     link::KnownLink,
     model::{Chosen, Trial},
+    monitor::{Flow, Hurry, Monitor, TrialRow},
     observations::{EntryList, Observations, Shape},
 };
 
@@ -46,7 +51,7 @@ const LINK_GAIN: f64 = 0.99;
 const GAIN: f64 = 0.999;
 
 /// What is to be fitted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub prior: Prior,
     pub kind: Kind,
@@ -55,7 +60,7 @@ pub(super) struct Plan {
 }
 
 /// How much there is to a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Level,
     Effects,
@@ -124,8 +129,23 @@ pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Pla
     Plan { prior, kind, sweeps, chosen }.named()
 }
 
-/// Decides what to fit.
-pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
+/// What there is before anything is chosen: the start, or effects alone.
+pub(super) fn unfitted(settings: &FitConfig, panel: &Panel<'_>, start: Option<&Factors>) -> Plan {
+    let Shape { rows, columns } = panel.observations.shape();
+    let usual = settings.rank.unwrap_or(RANKS[0]).min(rows.min(columns));
+    let plan = go_on(settings, panel, start.map_or(usual, Factors::rank));
+    let kind = if start.is_some() { Kind::Factors } else { Kind::Effects };
+    Plan { kind, ..plan }.named()
+}
+
+/// Decides what to fit; none when it was cancelled on the way. What the course knows of the trials
+/// is not found again.
+pub(super) fn choose(
+    settings: &FitConfig,
+    panel: &Panel<'_>,
+    course: &mut Course,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<Option<Plan>> {
     let observations = panel.observations;
     let Shape { rows, columns } = observations.shape();
     let rank = settings.rank.unwrap_or(RANKS[0]).min(rows.min(columns));
@@ -172,15 +192,34 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
                 plan.prior.shrinkage = 1.0;
             }
         }
-        return Ok(plan.named());
+        return Ok(Some(plan.named()));
     }
     let training = Observations::arrange(shape, training)?;
-    let mut trials =
-        Trials { panel: Panel::new(&training), judged, range: range(&training), found: Vec::new() };
+    if !course.fits(shape) {
+        return Err(NumericalError::OtherCheckpoint.into());
+    }
+    let try_rank = settings.rank.is_none() && RANKS[1] < rank;
+    let ranks: Vec<usize> = match settings.rank {
+        Some(_) => vec![rank],
+        None => LINKED_RANKS.into_iter().filter(|&lower| lower < rank).chain([rank]).collect(),
+    };
+    let of_factors = if try_factors { shrinkages.len() + usize::from(try_rank) } else { 0 };
+    let of_links = if try_link { ranks.len() } else { 0 };
+    let mut trials = Trials {
+        panel: Panel::new(&training, Hurry::default()),
+        judged,
+        range: range(&training),
+        found: Vec::new(),
+        begun: 0,
+        most: of_factors + of_links,
+        course,
+        monitor,
+        flow: Flow::Continue,
+    };
     let mut best = f64::INFINITY;
     if try_factors {
         best = trials.of_factors(&mut plan, &shrinkages);
-        if settings.rank.is_none() && plan.kind == Kind::Factors && RANKS[1] < rank {
+        if try_rank && plan.kind == Kind::Factors {
             best = best.min(trials.of_rank(&mut plan, RANKS[1], best));
         }
     }
@@ -188,17 +227,19 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         let shrinkage = if let [kappa] = shrinkages[..] { kappa } else { 1.0 };
         let prior = Prior { shrinkage, ..prior };
         let limit = if try_factors { best } else { f64::INFINITY };
-        let ranks: Vec<usize> = match settings.rank {
-            Some(_) => vec![rank],
-            None => LINKED_RANKS.into_iter().filter(|&lower| lower < rank).chain([rank]).collect(),
-        };
         let (prior, patience) = trials.of_linked_ranks(prior, &ranks, &linked, limit);
         if !try_factors || patience.best < LINK_GAIN * best {
             plan = Plan { prior, kind: linked, sweeps: patience.at + 2, ..plan };
         }
     }
+    if trials.ended() {
+        // A trial that was cut short says too little about when to stop.
+        let usual = if plan.kind == Kind::Factors { SWEEPS } else { MOST_SWEEPS };
+        plan.sweeps = plan.sweeps.max(usual);
+    }
+    let cancelled = trials.flow == Flow::Cancel;
     plan.chosen.trials = trials.found;
-    Ok(plan.named())
+    Ok((!cancelled).then(|| plan.named()))
 }
 
 impl Plan {
@@ -223,14 +264,25 @@ pub(super) fn range(observations: &Observations) -> (f64, f64) {
 }
 
 /// Trials on the same entries.
-struct Trials<'a> {
+struct Trials<'a, 'm> {
     panel: Panel<'a>,
     judged: EntryList,
     range: (f64, f64),
     found: Vec<Trial>,
+    /// Trials begun, and how many there are at most.
+    begun: usize,
+    most: usize,
+    course: &'m mut Course,
+    monitor: &'m mut (dyn Monitor + Send),
+    flow: Flow,
 }
 
-impl Trials<'_> {
+impl Trials<'_, '_> {
+    /// Whether someone has had enough of choosing.
+    fn ended(&self) -> bool {
+        self.flow != Flow::Continue
+    }
+
     fn error(&self, predict: impl Fn(usize, usize) -> f64) -> f64 {
         let (low, high) = self.range;
         let squares: f64 = (self.judged.iter())
@@ -240,7 +292,62 @@ impl Trials<'_> {
     }
 
     fn note(&mut self, what: String, rmse: f64, sweeps: usize) {
-        self.found.push(Trial { what, rmse, sweeps });
+        if rmse.is_finite() {
+            self.found.push(Trial { what, rmse, sweeps });
+        }
+    }
+
+    /// One trial: sweeps until `enough` says so of a sweep and its error, or someone has had enough
+    /// of choosing. Returns the errors.
+    fn sweeps(
+        &mut self,
+        what: &str,
+        plan: (Prior, &Kind),
+        most: usize,
+        mut enough: impl FnMut(usize, f64) -> bool,
+    ) -> Vec<f64> {
+        let trial = self.begun;
+        if self.course.trials.len() == trial && !self.ended() {
+            self.course.state = State::begin(&self.panel, plan.0, plan.1, None);
+            self.course.trials.push(Vec::new());
+        }
+        self.begun += 1;
+        let mut errors = Vec::new();
+        while errors.len() < most {
+            let known = self.course.trials.get(trial).and_then(|t| t.get(errors.len()));
+            let error = match known {
+                Some(error) => *error,
+                None if self.ended() => break,
+                None => self.sweep(trial, what),
+            };
+            let Some(error) = error else { break };
+            errors.push(error);
+            if enough(errors.len(), error) {
+                break;
+            }
+        }
+        errors
+    }
+
+    /// The next sweep of the trial under way: its error, which the course remembers; none when
+    /// numbers fail.
+    fn sweep(&mut self, trial: usize, what: &str) -> Option<f64> {
+        let made = self.course.trials[trial].len();
+        let panel = &self.panel;
+        let swept = self.course.state.as_mut().map(|state| state.sweep(panel, made));
+        let state = self.course.state.as_ref().filter(|_| swept == Some(Swept::Whole));
+        let error = state.map(|state| self.error(|row, column| state.predict(row, column)));
+        self.course.trials[trial].push(error);
+        let row = TrialRow {
+            number: trial + 1,
+            most: self.most.max(trial + 1),
+            what: what.to_owned(),
+            sweep: made + 1,
+            rmse: error.unwrap_or(f64::NAN),
+        };
+        self.flow = self.monitor.trial(&row);
+        self.monitor.boundary(&self.course.checkpoint());
+        error
     }
 
     /// The simplest of level, effects and factors that is good enough; returns the least error.
@@ -257,19 +364,21 @@ impl Trials<'_> {
             self.note("effects".to_owned(), of_effects, 0);
         }
         let mut best = f64::INFINITY;
-        let mut path = Vec::new();
+        let mut leader = None;
         for &shrinkage in shrinkages {
             let prior = Prior { shrinkage, ..plan.prior };
-            let patience = self.of_shrinkage(prior, &mut path);
             let what = format!("factors, rank {}, shrinkage {shrinkage}", prior.rank);
+            let (patience, errors) = self.of_shrinkage(&what, prior, leader.as_deref());
+            leader.get_or_insert(errors);
             self.note(what, patience.best, patience.at);
             if patience.best < best {
                 (best, plan.prior, plan.sweeps) = (patience.best, prior, patience.at);
             }
         }
-        if of_level <= GAIN.recip() * best.min(of_effects) {
+        let judged = !self.ended() || best.is_finite();
+        if judged && of_level <= GAIN.recip() * best.min(of_effects) {
             plan.kind = Kind::Level;
-        } else if of_effects <= GAIN.recip() * best {
+        } else if judged && of_effects <= GAIN.recip() * best {
             plan.kind = Kind::Effects;
         }
         best.min(of_effects).min(of_level)
@@ -278,36 +387,31 @@ impl Trials<'_> {
     /// A lower rank, taken where it is as good; returns its error.
     fn of_rank(&mut self, plan: &mut Plan, rank: usize, best: f64) -> f64 {
         let prior = Prior { rank, ..plan.prior };
-        let patience = self.of_shrinkage(prior, &mut vec![best; MOST_SWEEPS]);
-        self.note(format!("factors, rank {rank}"), patience.best, patience.at);
+        let what = format!("factors, rank {rank}");
+        let (patience, _) = self.of_shrinkage(&what, prior, Some(&[best; MOST_SWEEPS]));
+        self.note(what, patience.best, patience.at);
         if patience.best <= GAIN.recip() * best {
             (plan.prior, plan.sweeps) = (prior, patience.at);
         }
         patience.best
     }
 
-    /// Sweeps with one shrinkage; given up where it falls behind the path of the one before.
-    fn of_shrinkage(&self, prior: Prior, path: &mut Vec<f64>) -> Patience {
+    /// Sweeps with one shrinkage; given up where it falls behind the one before.
+    fn of_shrinkage(
+        &mut self,
+        what: &str,
+        prior: Prior,
+        leader: Option<&[f64]>,
+    ) -> (Patience, Vec<f64>) {
         const FIRST_JUDGED: usize = 4;
         const BEHIND: f64 = 1.005;
-        let targets = Targets::values(&self.panel);
-        let mut belief = Belief::new(&self.panel, targets, prior);
         let mut patience = patience(&Kind::Factors, self.panel.observations.len());
-        let leads = path.is_empty();
-        for number in 0..MOST_SWEEPS {
-            belief.sweep(&self.panel, targets, number);
-            let error = self.error(|row, column| belief.score(row, column));
-            if leads {
-                path.push(error);
-            } else if number > FIRST_JUDGED && path.get(number).is_some_and(|p| error > BEHIND * p)
-            {
-                break;
-            }
-            if number + 1 >= FIRST_JUDGED && patience.spent(number + 1, error) {
-                break;
-            }
-        }
-        patience
+        let errors = self.sweeps(what, (prior, &Kind::Factors), MOST_SWEEPS, |sweep, error| {
+            let leading = leader.and_then(|errors| errors.get(sweep - 1));
+            let behind = sweep > FIRST_JUDGED + 1 && leading.is_some_and(|e| error > BEHIND * e);
+            behind || sweep >= FIRST_JUDGED && patience.spent(sweep, error)
+        });
+        (patience, errors)
     }
 
     /// The best of increasing ranks, tried until the next one brings nothing.
@@ -321,6 +425,7 @@ impl Trials<'_> {
         let mut best = (prior, Patience::new(0));
         // Many entries take long: a few sweeps at the highest rank tell whether a link has a chance.
         if ranks.len() > 1 && self.panel.observations.len() >= FEW {
+            self.most += 1;
             let probe = self.of_link(prior, kind, limit, PROBE);
             if probe.best > limit {
                 return (prior, probe);
@@ -339,27 +444,19 @@ impl Trials<'_> {
 
     /// Sweeps with a link; given up where it stays behind what is simpler.
     fn of_link(&mut self, prior: Prior, kind: &Kind, limit: f64, most: usize) -> Patience {
-        let Kind::Linked { given, before } = kind else { return Patience::new(0) };
+        let Kind::Linked { given, .. } = kind else { return Patience::new(0) };
         let entries = self.panel.observations.len();
         let small = entries < FEW;
         let mut patience = patience(kind, entries);
         let name = given.as_ref().map_or("learned link".to_owned(), |link| format!("link {link}"));
-        let name = format!("{name}, rank {}", prior.rank);
-        if let Some(mut linked) = Linked::new(&self.panel, prior, given.clone(), *before, None) {
-            for sweep in 1..=most {
-                if linked.sweep(&self.panel).is_none() {
-                    break;
-                }
-                let error = self.error(|row, column| linked.predict(row, column));
-                let hopeless = patience.best.min(error) > limit
-                    && (sweep >= if small { 12 } else { PROBE })
-                    || (!small && sweep >= 3 && patience.best.min(error) > 1.01 * limit);
-                if patience.spent(sweep, error) || hopeless {
-                    break;
-                }
-            }
-        }
-        self.note(name, patience.best, patience.at);
+        let what = format!("{name}, rank {}", prior.rank);
+        self.sweeps(&what, (prior, kind), most, |sweep, error| {
+            let hopeless = patience.best.min(error) > limit
+                && (sweep >= if small { 12 } else { PROBE })
+                || (!small && sweep >= 3 && patience.best.min(error) > 1.01 * limit);
+            patience.spent(sweep, error) || hopeless
+        });
+        self.note(what, patience.best, patience.at);
         patience
     }
 }
