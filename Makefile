@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-curved bench-peers \
-        bench-reference program deny clean
+        bench-reference kill-test program deny clean
 
 test: format lint doc check
 
@@ -54,6 +54,11 @@ bench-curved:
 
 bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
+
+# Fits by both solvers are killed so often, at any moment, and must end in the same bytes.
+KILLS ?= 200
+kill-test:
+	KILLS=$(KILLS) $(CARGO) test --locked --package isofactor-cli --test cli kill:: -- --nocapture
 
 program:
 	$(CARGO) build --release --locked

@@ -210,7 +210,8 @@ struct StoredRow {
     numbers: [f64; 5],
     link_norm: Option<f64>,
     validation_rmse: Option<f64>,
-    truth: Option<(f64, Option<f64>, Option<f64>, Option<f64>)>,
+    /// Distance of the factors; distance of the link, Lyapunov function, regret.
+    truth: Option<(f64, [Option<f64>; 3])>,
 }
 
 impl From<&TraceRow> for StoredRow {
@@ -221,7 +222,7 @@ impl From<&TraceRow> for StoredRow {
             numbers: [objective, data_term, balance_term, train_rmse, row.seconds],
             link_norm: row.link_norm,
             validation_rmse: row.validation_rmse,
-            truth: row.truth.map(|t| (t.factor_distance, t.link_distance, t.lyapunov, t.regret)),
+            truth: row.truth.map(|t| (t.factor_distance, [t.link_distance, t.lyapunov, t.regret])),
         }
     }
 }
@@ -230,7 +231,7 @@ impl From<StoredRow> for TraceRow {
     fn from(row: StoredRow) -> Self {
         let StoredRow { iteration, numbers, link_norm, validation_rmse, truth } = row;
         let [objective, data_term, balance_term, train_rmse, seconds] = numbers;
-        let truth = truth.map(|(factor_distance, link_distance, lyapunov, regret)| TruthRow {
+        let truth = truth.map(|(factor_distance, [link_distance, lyapunov, regret])| TruthRow {
             factor_distance,
             link_distance,
             lyapunov,

@@ -159,7 +159,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("file.txt"), folder.path().join("other.txt"));
         let left = |path: &Path| Target::new(path).unwrap().beside().unwrap().keep().unwrap();
-        (left(&path), left(&other));
+        left(&path);
+        left(&other);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
         Target::new(&path).unwrap().write(|out| out.write_all(b"whole")).unwrap();
         // What is to become another file is not its business.

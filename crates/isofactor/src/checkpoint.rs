@@ -21,7 +21,7 @@ pub struct Checkpoint<'a>(pub(crate) Content<'a>);
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Content<'a> {
     Bcd(Box<OfBcd<'a>>),
-    Fast(Cow<'a, fast::Course>),
+    Fast(Box<Cow<'a, fast::Course>>),
 }
 
 /// A fit by Algorithm 1.

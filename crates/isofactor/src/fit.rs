@@ -19,7 +19,7 @@ use crate::{
     objective::Objective,
     observations::Observations,
     passes::Entries,
-    solver::{self, Begin, Course, Outcome, Run, Watch, fast::FastFit},
+    solver::{self, Course, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
 };
@@ -105,7 +105,7 @@ fn fit_here(
     match (config.settings().solver, checkpoint.map(|c| c.0)) {
         (SolverKind::Fast, None) => fit_fast(config.settings(), input, None, monitor),
         (SolverKind::Fast, Some(Content::Fast(course))) => {
-            fit_fast(config.settings(), input, Some(course.into_owned()), monitor)
+            fit_fast(config.settings(), input, Some((*course).into_owned()), monitor)
         }
         (SolverKind::Bcd, None) => fit_bcd(config, input, None, monitor),
         (SolverKind::Bcd, Some(Content::Bcd(of))) => fit_bcd(config, input, Some(*of), monitor),
@@ -123,7 +123,7 @@ fn fit_bcd(
     let settings = &config.settings().clone().resolved_for_bcd(input.train.shape());
     // Where nothing is judged on the way it is made at the end, when there is room.
     let baseline = input.validation.map(|_| Baseline::new(input.train));
-    let Prepared { mut problem, begin, ground, gaps } = match checkpoint {
+    let Prepared { mut problem, state, course, ground, gaps } = match checkpoint {
         None => prepare(settings, input)?,
         Some(checkpoint) => {
             prepare_again(settings, input, checkpoint).ok_or(NumericalError::OtherCheckpoint)?
@@ -138,7 +138,7 @@ fn fit_bcd(
         tolerance: settings.tolerance,
         keep: settings.keep,
     };
-    let outcome = solver::run(&mut problem, begin, &run, &mut watch)?;
+    let outcome = solver::run(&mut problem, state, course, &run, &mut watch)?;
     let standing = match &mut watch.tracker {
         Some(tracker) => tracker.standing(&problem, &outcome.state)?,
         None => None,
@@ -200,7 +200,9 @@ fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 
 struct Prepared<'a> {
     problem: Problem<'a>,
-    begin: Begin,
+    state: State,
+    /// What a checkpoint remembers.
+    course: Option<Course>,
     ground: Ground,
     /// What the regret is made of so far.
     gaps: (f64, usize),
@@ -243,7 +245,7 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
         constants.map_or(1.0, |c| c.gamma)
     });
     let ground = Ground { radius, constants, gamma: gamma.unwrap_or(1.0) };
-    Ok(Prepared { problem, begin: Begin::Start(state), ground, gaps: (0.0, 0) })
+    Ok(Prepared { problem, state, course: None, ground, gaps: (0.0, 0) })
 }
 
 /// The same at the boundary of a checkpoint; none where it does not fit.
@@ -260,7 +262,7 @@ fn prepare_again<'a>(
     let state = problem.restore(state, pace)?;
     let course = course.into_owned();
     let fits = course.fits(input.train.shape()) && state.link.is_learned() == is_learned(settings);
-    fits.then_some(Prepared { problem, begin: Begin::Boundary(state, course), ground, gaps })
+    fits.then_some(Prepared { problem, state, course: Some(course), ground, gaps })
 }
 
 fn is_learned(settings: &FitConfig) -> bool {

@@ -73,15 +73,6 @@ struct Held {
     link: Link,
 }
 
-/// Where a run begins.
-#[derive(Debug)]
-pub enum Begin {
-    /// At the start, whose factors are already projected.
-    Start(State),
-    /// At the boundary of a checkpoint.
-    Boundary(State, Course),
-}
-
 /// Sees every iterate; its answer may end the run.
 pub trait Watch {
     /// The trace of this iterate, and whether to go on.
@@ -101,20 +92,18 @@ const HOPELESS: f64 = 1e6;
 /// How many iterations must together lower the objective by more than the tolerance.
 const PATIENCE: usize = 10;
 
-/// Runs Algorithm 1.
+/// Runs Algorithm 1 from `state`: a start, whose factors are already projected, or the state of a
+/// checkpoint, which has a course.
 pub fn run(
     problem: &mut Problem<'_>,
-    begin: Begin,
+    mut state: State,
+    course: Option<Course>,
     run: &Run,
     watch: &mut dyn Watch,
 ) -> Result<Outcome> {
-    let (mut state, mut course, mut flow) = match begin {
-        Begin::Boundary(state, course) => (state, course, Flow::Continue),
-        Begin::Start(state) => {
-            let mut course = Course::new(problem, &state);
-            let flow = course.see(problem, &state, run.keep, watch)?;
-            (state, course, flow)
-        }
+    let (mut course, mut flow) = match course {
+        Some(course) => (course, Flow::Continue),
+        None => Course::begin(problem, &state, run.keep, watch)?,
     };
     let stop = loop {
         watch.boundary(problem, &state, &course);
@@ -173,14 +162,22 @@ fn settled(
 }
 
 impl Course {
-    fn new(problem: &Problem<'_>, state: &State) -> Self {
+    /// At the start, which is shown first.
+    fn begin(
+        problem: &Problem<'_>,
+        state: &State,
+        keep: Keep,
+        watch: &mut dyn Watch,
+    ) -> Result<(Self, Flow)> {
         let objective = state.value.total();
-        Self {
+        let mut course = Self {
             iterations: 0,
             best: None,
             recent: VecDeque::from([objective]),
             scale: objective.max(problem.objective.of_zero(&problem.entries)),
-        }
+        };
+        let flow = course.see(problem, state, keep, watch)?;
+        Ok((course, flow))
     }
 
     pub(crate) fn iterations(&self) -> usize {

@@ -3,7 +3,7 @@
 mod bcd;
 pub(crate) mod fast;
 
-pub use bcd::{Begin, Course, Outcome, Run, Watch, run};
+pub use bcd::{Course, Outcome, Run, Watch, run};
 pub use fast::{FoldIn, NewUnit, SidePrior};
 
 use serde::{Deserialize, Serialize};

@@ -45,7 +45,7 @@ impl Course {
 
     /// This, to be stored.
     pub(super) fn checkpoint(&self) -> Checkpoint<'_> {
-        Checkpoint(Content::Fast(Cow::Borrowed(self)))
+        Checkpoint(Content::Fast(Box::new(Cow::Borrowed(self))))
     }
 
     /// Whether its states are those of a panel of this shape.
