@@ -16,8 +16,8 @@ use crate::{interrupt::Interrupt, keeper::Keeper, text::short};
 /// Where the bar of the fast solver ends: with a link it may go on.
 const MOST_SWEEPS: usize = 40;
 /// The bar while something is fitted, and while it is being chosen what. The message takes what
-/// room is left in the line, and is cut off there.
-const FITTING: &str = "  fitting {bar:12.cyan/dim} {pos}/{len} {eta} left {wide_msg}";
+/// room is left in the line and is cut off there; a line of 60 has room for all of it.
+const FITTING: &str = "  fitting {bar:5.cyan/dim} {pos}/{len} {eta} left {wide_msg}";
 const CHOOSING: &str = "  choosing {wide_msg}";
 
 /// Shows how a fit goes, remembers it, and says when it is to end.
@@ -125,12 +125,12 @@ impl Monitor for Progress {
     fn trial(&mut self, row: &TrialRow) -> Flow {
         if let Some(bar) = &self.bar {
             bar.set_message(format!(
-                "trial {} of {}, {}, sweep {}: RMSE {}",
+                "trial {} of {}, sweep {}, RMSE {}: {}",
                 row.number,
                 row.most,
-                row.what,
                 row.sweep,
-                short(row.rmse)
+                short(row.rmse),
+                row.what
             ));
         }
         self.answer(true)
@@ -158,7 +158,7 @@ fn style(template: &str) -> ProgressStyle {
 fn errors(row: &TraceRow) -> String {
     let loss = short(row.objective);
     match row.validation_rmse {
-        Some(rmse) => format!("held out {}, loss {loss}", short(rmse)),
-        None => format!("train {}, loss {loss}", short(row.train_rmse)),
+        Some(rmse) => format!("held out {} loss {loss}", short(rmse)),
+        None => format!("train {} loss {loss}", short(row.train_rmse)),
     }
 }

@@ -12,6 +12,7 @@
 //! | `linked` | Gauss-Newton sweeps through a link |
 //! | `state` | a belief, with a link or without |
 //! | `choose` | sweeps, shrinkage, link or none |
+//! | `trials` | what choosing goes by |
 //! | `course` | what a fit remembers on its way |
 //! | `fold` | new rows and columns from a few entries |
 //!
@@ -31,6 +32,7 @@ mod panel;
 mod priors;
 mod rotate;
 mod state;
+mod trials;
 mod units;
 
 use std::time::Instant;
