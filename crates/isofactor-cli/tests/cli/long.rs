@@ -1,8 +1,6 @@
 //! Long work: checkpoints, going on from them, time limits.
 
-use serde_json::Value;
-
-use crate::support::{Folder, MODEL, Outcome};
+use crate::support::{Folder, MODEL};
 
 /// A fit by each solver, without choices.
 const FITS: [&[&str]; 2] = [
@@ -27,12 +25,6 @@ fn joined<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
     parts.concat()
 }
 
-fn without_seconds(outcome: &Outcome) -> Value {
-    let mut json = outcome.json();
-    json.as_object_mut().unwrap().remove("seconds");
-    json
-}
-
 #[test]
 fn a_time_limit_stops_cleanly_and_the_rest_is_made_later() {
     for fit in FITS {
@@ -48,7 +40,7 @@ fn a_time_limit_stops_cleanly_and_the_rest_is_made_later() {
         assert_ne!(folder.bytes(MODEL), model);
         let resumed = folder.done(&joined(&[&long, &["--resume"]]));
         assert!(resumed.stderr.contains("going on from iteration 0"), "{resumed:?}");
-        assert_eq!(without_seconds(&resumed), without_seconds(&whole));
+        assert_eq!(resumed.timeless_json(), whole.timeless_json());
         assert!(folder.bytes(MODEL) == model);
         assert_eq!(folder.table("trace.csv").without("seconds"), trace);
         assert!(!folder.path("fit.checkpoint").exists(), "it has served");
