@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check browser-test bench bench-passes bench-cost bench-memory bench-curved \
-        bench-peers bench-reference fuzz-model program deny clean
+        bench-peers bench-reference fuzz-model kill-test program deny clean
 
 test: format lint doc check browser-test
 
@@ -65,6 +65,11 @@ CASES ?= 2000000
 fuzz-model:
 	ISOFACTOR_FUZZ_CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io \
 	    --test model_fuzz -- --nocapture
+
+# Fits by both solvers are killed so often, at any moment, and must end in the same bytes.
+KILLS ?= 200
+kill-test:
+	KILLS=$(KILLS) $(CARGO) test --locked --package isofactor-cli --test cli kill:: -- --nocapture
 
 program:
 	$(CARGO) build --release --locked

@@ -12,8 +12,11 @@ use isofactor::{
 };
 use isofactor_lab::NoiseKind;
 
-use crate::model_args::{
-    CompareArgs, CompletionsArgs, ExportArgs, ManArgs, RecommendArgs, SimilarArgs, share,
+use crate::{
+    duration::Span,
+    model_args::{
+        CompareArgs, CompletionsArgs, ExportArgs, ManArgs, RecommendArgs, SimilarArgs, share,
+    },
 };
 
 /// Factor models seen through an unknown, increasing link: y = phi(u_row . v_column) + noise.
@@ -210,9 +213,31 @@ pub struct FitArgs {
     pub json: bool,
 
     #[command(flatten)]
+    pub long: LongArgs,
+    #[command(flatten)]
     pub table: TableArgs,
     #[command(flatten)]
     pub bcd: BcdArgs,
+}
+
+/// What a fit that takes long may need.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Long work")]
+pub struct LongArgs {
+    /// Keep the fit under way in this file, so that it can go on after a crash; the file is removed
+    /// when the fit is complete.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// How often to write the checkpoint: 30s, 5m, 1h; 0s is every iteration.
+    #[arg(long, default_value = "30s", value_name = "TIME", requires = "checkpoint")]
+    pub every: Span,
+    /// Go on from the checkpoint, if it is there; the result is that of a fit that never stopped.
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// Stop at the first iteration after this time and keep the best so far; at most half of it
+    /// goes into choosing what to fit.
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<Span>,
 }
 
 /// The settings of Algorithm 1.

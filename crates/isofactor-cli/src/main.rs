@@ -3,9 +3,12 @@
 mod args;
 mod commands;
 mod config_file;
+mod duration;
 mod failure;
 mod given;
+mod going_on;
 mod interrupt;
+mod keeper;
 mod model_args;
 mod names;
 mod new_units;

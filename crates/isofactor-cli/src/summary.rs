@@ -82,6 +82,7 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
         }
         Stop::ChosenNumber => "as many as were best on held-back entries,",
         Stop::IterationLimit => "stopped at the limit of",
+        Stop::TimeLimit => "stopped at the time limit, after",
         Stop::Cancelled => "interrupted after",
     };
     let took = took.map(|t| format!(", {}", seconds(t))).unwrap_or_default();

@@ -120,6 +120,48 @@ pub enum Error {
         /// The version of the program that wrote it.
         writer: String,
     },
+    /// It is no checkpoint, or it is damaged.
+    #[error("{path}: not a usable checkpoint ({reason}); delete it to begin anew")]
+    NotACheckpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The checkpoint is of another program.
+    #[error(
+        "{path}: the checkpoint was written by isofactor {writer} and this is {version}: go on with that one, or delete the file to begin anew"
+    )]
+    CheckpointVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version of the program that wrote it.
+        writer: String,
+        /// The version of this one.
+        version: &'static str,
+    },
+    /// The checkpoint is of a fit with other settings.
+    #[error(
+        "{path}: the checkpoint is of a fit with {setting} {was}, and here it is {now}: go on with the same settings, or delete the file to begin anew"
+    )]
+    OtherSettings {
+        /// The file.
+        path: PathBuf,
+        /// The setting that differs.
+        setting: String,
+        /// What it was.
+        was: String,
+        /// What it is now.
+        now: String,
+    },
+    /// The checkpoint is of other data.
+    #[error(
+        "{path}: the checkpoint is of other data (entries, held-out entries, start or truth): go on with the same files, or delete it to begin anew"
+    )]
+    OtherData {
+        /// The file.
+        path: PathBuf,
+    },
     /// It cannot be written.
     #[error("{path}: cannot be written ({reason})")]
     Unwritable {

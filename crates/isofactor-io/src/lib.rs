@@ -4,10 +4,12 @@
 //! the line, and none allocates by what a header claims. Output is written beside its final name
 //! and moved there when it is whole.
 
+mod checkpoint_file;
 mod entries;
 mod error;
 mod export;
 mod factor_file;
+mod fingerprint;
 mod knots;
 mod labels;
 mod model_file;
@@ -15,10 +17,12 @@ mod table_file;
 mod trace_file;
 mod write;
 
+pub use checkpoint_file::{CheckpointFile, StoredFit};
 pub use entries::{Source, TableFormat, read_entries, read_pairs};
 pub use error::{Error, Result};
 pub use export::{Export, export};
 pub use factor_file::{FactorFile, read_factors, write_factors};
+pub use fingerprint::fingerprint;
 pub use knots::read_knots;
 pub use labels::Labels;
 pub use model_file::{

@@ -263,6 +263,9 @@ pub enum NumericalError {
         /// Upper bound of the slope.
         high: f64,
     },
+    /// A checkpoint is not of this fit.
+    #[error("the checkpoint does not fit the entries or the settings: begin anew without it")]
+    OtherCheckpoint,
     /// The system gave no threads.
     #[error("the threads could not be started: ask for fewer")]
     NoThreads,

@@ -1,6 +1,7 @@
 //! A few numbers per row and per column, and the scores they make.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
@@ -16,7 +17,8 @@ pub(crate) const CHUNK: usize = 1 << 11;
 ///
 /// They are held four abreast, as the passes over the entries read them; what is left of the last
 /// four is zero and stays so.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Factors {
     rank: usize,
     rows: Vec<Lanes>,
@@ -230,6 +232,31 @@ impl Factors {
 
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {
         self.each_row().chain(self.each_column()).map(|z| linalg::dot(z, z).sqrt())
+    }
+}
+
+/// Factors row after row, without what fills up the fours.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    rank: usize,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+}
+
+impl From<Factors> for Stored {
+    fn from(factors: Factors) -> Self {
+        Self { rank: factors.rank, rows: factors.rows(), columns: factors.columns() }
+    }
+}
+
+impl TryFrom<Stored> for Factors {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> std::result::Result<Self, Self::Error> {
+        let Stored { rank, rows, columns } = stored;
+        let finite = rows.iter().chain(&columns).all(|z| z.is_finite());
+        let factors = Factors::from_vecs(rank, rows, columns).filter(|_| finite);
+        factors.ok_or("the factors are damaged")
     }
 }
 

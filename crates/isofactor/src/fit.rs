@@ -1,9 +1,10 @@
 //! The front door: settings and observations in, a fitted model out.
 
-use std::{sync::Arc, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use crate::{
     baseline::Baseline,
+    checkpoint::{Checkpoint, Content, Ground, OfBcd},
     config::{
         Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, SolverKind, Start,
         StartLink, StepRule,
@@ -18,7 +19,7 @@ use crate::{
     objective::Objective,
     observations::Observations,
     passes::Entries,
-    solver::{self, Outcome, Run, Watch, fast::FastFit},
+    solver::{self, Course, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
     threads,
@@ -67,51 +68,84 @@ pub fn fit(
     input: &FitInput<'_>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
+    resume(config, input, None, monitor)
+}
+
+/// Fits the model, going on from a checkpoint if there is one.
+///
+/// With the settings and the entries that the checkpoint was made with, the result is that of a
+/// fit that never stopped, to the last digit. A checkpoint of a fit of another shape or solver is
+/// refused; whether settings and entries are the same is the caller's to know.
+pub fn resume(
+    config: &FitConfig,
+    input: &FitInput<'_>,
+    checkpoint: Option<Checkpoint<'static>>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FittedModel> {
     let config = config.clone().check(input.train.shape())?;
     input.train.check_can_be_fitted()?;
     linalg::stay_sequential();
-    threads::pool(input.threads)?.install(|| fit_here(&config, input, monitor))
+    threads::pool(input.threads)?.install(|| fit_here(&config, input, checkpoint, monitor))
 }
 
 fn fit_here(
     config: &CheckedConfig,
     input: &FitInput<'_>,
+    checkpoint: Option<Checkpoint<'static>>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
-    if config.settings().solver == SolverKind::Fast {
-        return fit_fast(config.settings(), input, monitor);
+    match (config.settings().solver, checkpoint.map(|c| c.0)) {
+        (SolverKind::Fast, None) => fit_fast(config.settings(), input, None, monitor),
+        (SolverKind::Fast, Some(Content::Fast(course))) => {
+            fit_fast(config.settings(), input, Some((*course).into_owned()), monitor)
+        }
+        (SolverKind::Bcd, None) => fit_bcd(config, input, None, monitor),
+        (SolverKind::Bcd, Some(Content::Bcd(of))) => fit_bcd(config, input, Some(*of), monitor),
+        _ => Err(NumericalError::OtherCheckpoint.into()),
     }
+}
+
+fn fit_bcd(
+    config: &CheckedConfig,
+    input: &FitInput<'_>,
+    checkpoint: Option<OfBcd<'static>>,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<FittedModel> {
     let began = Instant::now();
     let settings = &config.settings().clone().resolved_for_bcd(input.train.shape());
     // Where nothing is judged on the way it is made at the end, when there is room.
     let baseline = input.validation.map(|_| Baseline::new(input.train));
-    let Prepared { mut problem, state, constants, gamma } = prepare(settings, input)?;
-    let mut watch = Watcher {
-        judged: input.validation.zip(baseline.as_ref()),
-        tracker: input.truth.map(|truth| Tracker::new(truth, gamma)),
-        monitor,
-        began,
+    let Prepared { mut problem, state, course, ground, gaps } = match checkpoint {
+        None => prepare(settings, input)?,
+        Some(checkpoint) => {
+            prepare_again(settings, input, checkpoint).ok_or(NumericalError::OtherCheckpoint)?
+        }
     };
+    let tracker = input.truth.map(|truth| Tracker::new(truth, ground.gamma).with_gaps(gaps));
+    let judged = input.validation.zip(baseline.as_ref());
+    let mut watch = Watcher { judged, tracker, ground, monitor, began };
     let run = Run {
         order: settings.order,
         iterations: settings.iterations,
         tolerance: settings.tolerance,
         keep: settings.keep,
     };
-    let outcome = solver::run(&mut problem, state, &run, &mut watch)?;
+    let outcome = solver::run(&mut problem, state, course, &run, &mut watch)?;
     let standing = match &mut watch.tracker {
         Some(tracker) => tracker.standing(&problem, &outcome.state)?,
         None => None,
     };
-    Ok(finish(settings, input, baseline, &problem, outcome, Findings { constants, standing }))
+    let findings = Findings { constants: ground.constants, standing };
+    Ok(finish(settings, input, baseline, &problem, outcome, findings))
 }
 
 fn fit_fast(
     settings: &FitConfig,
     input: &FitInput<'_>,
+    course: Option<solver::fast::Course>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
-    let found = solver::fast::run(settings, input, monitor)?;
+    let found = solver::fast::run(settings, input, course, monitor)?;
     let FastFit { factors, offsets, link, fold_in, chosen, iterations, kept, stop } = found;
     let resolved = match &link {
         Link::Known(link) => LinkChoice::Known(link.clone()),
@@ -159,9 +193,11 @@ fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 struct Prepared<'a> {
     problem: Problem<'a>,
     state: State,
-    constants: Option<Constants>,
-    /// Weight of `D_t` in the Lyapunov function.
-    gamma: f64,
+    /// What a checkpoint remembers.
+    course: Option<Course>,
+    ground: Ground,
+    /// What the regret is made of so far.
+    gaps: (f64, usize),
 }
 
 /// Start, projections, link and step lengths: everything before the first iteration.
@@ -178,11 +214,7 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
     if let Some(radius) = radius {
         project_factors(&mut factors, radius);
     }
-    let objective = Objective {
-        loss: settings.loss,
-        link_penalty: settings.link_penalty,
-        balance_penalty: settings.balance_penalty,
-    };
+    let objective = objective(settings);
     let entries = Entries::new(input.train);
     let link = start_link(settings, input, &objective, &entries, &factors, radius)?;
     let bounds = settings.slope_bounds();
@@ -204,7 +236,37 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
         let constants = theory_constants(settings, input, &state, reach, &of_truth, Some(bounds));
         constants.map_or(1.0, |c| c.gamma)
     });
-    Ok(Prepared { problem, state, constants, gamma: gamma.unwrap_or(1.0) })
+    let ground = Ground { radius, constants, gamma: gamma.unwrap_or(1.0) };
+    Ok(Prepared { problem, state, course: None, ground, gaps: (0.0, 0) })
+}
+
+/// The same at the boundary of a checkpoint; none where it does not fit.
+fn prepare_again<'a>(
+    settings: &FitConfig,
+    input: &FitInput<'a>,
+    checkpoint: OfBcd<'static>,
+) -> Option<Prepared<'a>> {
+    let OfBcd { ground, state, course, pace, gaps } = checkpoint;
+    let (entries, bounds) = (Entries::new(input.train), settings.slope_bounds());
+    let search = StepLength::SEARCH;
+    let mut problem =
+        Problem::new(entries, objective(settings), ground.radius, bounds, search, search);
+    let state = problem.restore(state, pace)?;
+    let course = course.into_owned();
+    let fits = course.fits(input.train.shape()) && state.link.is_learned() == is_learned(settings);
+    fits.then_some(Prepared { problem, state, course: Some(course), ground, gaps })
+}
+
+fn is_learned(settings: &FitConfig) -> bool {
+    !matches!(settings.link, LinkChoice::Known(_))
+}
+
+fn objective(settings: &FitConfig) -> Objective {
+    Objective {
+        loss: settings.loss,
+        link_penalty: settings.link_penalty,
+        balance_penalty: settings.balance_penalty,
+    }
 }
 
 fn start_factors(settings: &FitConfig, input: &FitInput<'_>) -> Result<Factors> {
@@ -326,6 +388,7 @@ struct Watcher<'a> {
     /// Validation entries, and what is predicted where no factors are known.
     judged: Option<(&'a Observations, &'a Baseline)>,
     tracker: Option<Tracker<'a>>,
+    ground: Ground,
     monitor: &'a mut (dyn Monitor + Send),
     began: Instant,
 }
@@ -355,6 +418,17 @@ impl Watch for Watcher<'_> {
         row.seconds = self.began.elapsed().as_secs_f64();
         let flow = self.monitor.iteration(&row);
         Ok((row, flow))
+    }
+
+    fn boundary(&mut self, problem: &Problem<'_>, state: &State, course: &Course) {
+        let checkpoint = OfBcd {
+            ground: self.ground,
+            state: state.stored(),
+            course: Cow::Borrowed(course),
+            pace: problem.pace(),
+            gaps: self.tracker.as_ref().map_or((0.0, 0), Tracker::gaps),
+        };
+        self.monitor.boundary(&Checkpoint(Content::Bcd(Box::new(checkpoint))));
     }
 }
 

@@ -35,6 +35,7 @@
 //! | [`init`] | starts |
 //! | [`steps`] | one step of each block, the projections |
 //! | [`solver`] | Algorithm 1 |
+//! | [`checkpoint`] | a fit under way, to be stored |
 //! | [`monitor`] | what a fit tells while it runs |
 //! | [`diagnostics`] | distances to the truth |
 //! | [`select`] | held-out entries |
@@ -43,6 +44,7 @@
 //! | [`recommend`], [`similar`] | the best of the other side, the nearest of the same |
 
 pub mod baseline;
+pub mod checkpoint;
 pub mod config;
 pub mod diagnostics;
 pub mod error;
@@ -67,15 +69,16 @@ pub mod theory;
 mod threads;
 mod words;
 
+pub use checkpoint::Checkpoint;
 pub use config::FitConfig;
 pub use diagnostics::Truth;
 pub use error::{ConfigError, DataError, Error, NumericalError, Result};
 pub use evaluation::Evaluation;
 pub use factors::Factors;
-pub use fit::{FitInput, fit};
+pub use fit::{FitInput, fit, resume};
 pub use link::{Kernel, KernelFamily, Knots, KnownLink, Link};
 pub use model::{FittedModel, Metrics};
-pub use monitor::{Flow, Monitor, TraceRow, Unwatched};
+pub use monitor::{Flow, Hurry, Monitor, TraceRow, TrialRow, Unwatched};
 pub use observations::{Entry, EntryList, Observations, Shape};
 pub use recommend::{Excluded, Recommended, Side, Whom};
 pub use similar::Similarity;

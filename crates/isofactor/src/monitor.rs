@@ -1,8 +1,13 @@
 //! What a fit tells the outside while it runs; nothing in here is mathematics.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use serde::Serialize;
 
-use crate::objective::ObjectiveValue;
+use crate::{checkpoint::Checkpoint, objective::ObjectiveValue};
 
 /// One line of the trace: the state after an iteration; iteration 0 is the start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -62,16 +67,36 @@ impl TraceRow {
     }
 }
 
+/// A sweep of a trial, while it is being chosen what to fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRow {
+    /// Which trial, counted from 1.
+    pub number: usize,
+    /// How many there are at most.
+    pub most: usize,
+    /// What is tried.
+    pub what: String,
+    /// Which of its sweeps this was, counted from 1.
+    pub sweep: usize,
+    /// Its root mean squared error on the entries held back for choosing.
+    pub rmse: f64,
+}
+
 /// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// On with it.
     Continue,
+    /// Enough of choosing: fit what is best so far. Where nothing is being chosen, on with it.
+    Settle,
+    /// The time is up: stop after this iteration and return what there is.
+    TimeLimit,
     /// Stop after this iteration and return what there is.
     Cancel,
 }
 
-/// Someone who watches a fit.
+/// Someone who watches a fit. A boundary is where nothing is half done: the start, and the end of
+/// every iteration and of every sweep of a trial.
 pub trait Monitor {
     /// Called at the start (iteration 0) and after every iteration.
     fn iteration(&mut self, row: &TraceRow) -> Flow;
@@ -81,6 +106,49 @@ pub trait Monitor {
     fn compares(&self, iteration: usize) -> bool {
         let _ = iteration;
         true
+    }
+
+    /// Called after every sweep of a trial.
+    fn trial(&mut self, _: &TrialRow) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called at every boundary, after `iteration` or `trial`, with all that is needed to go on
+    /// from there.
+    fn boundary(&mut self, _: &Checkpoint<'_>) {}
+
+    /// Asked once. A hurry that is raised later ends a long sweep before its boundary.
+    fn hurry(&self) -> Hurry {
+        Hurry::default()
+    }
+}
+
+/// Whether someone cannot wait for the next boundary.
+#[derive(Debug, Clone, Default)]
+pub struct Hurry(Option<Arc<AtomicBool>>);
+
+impl Hurry {
+    /// A hurry that can be raised, by any clone of it.
+    pub fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// Ends what is under way. What was made without [`Hurry::new`] never hurries.
+    pub fn raise(&self) {
+        if let Some(flag) = &self.0 {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was raised.
+    #[inline]
+    pub fn is_raised(&self) -> bool {
+        self.0.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Whether it ever can be.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.0.is_some()
     }
 }
 

@@ -8,6 +8,7 @@
 //! not penalised.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     config::LossScale,
@@ -35,7 +36,7 @@ pub struct Objective {
 }
 
 /// The parts of the objective at a point.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ObjectiveValue {
     /// `s sum_k g_k^2`
     pub data: f64,

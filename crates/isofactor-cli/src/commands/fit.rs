@@ -9,9 +9,9 @@ use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
     config::{Bandwidth, LinkChoice, Shrinkage, SolverKind, Start},
     evaluation::Yardsticks,
-    fit,
     link::LearnedLink,
     model::Offsets,
+    resume,
     select::hold_out,
 };
 use isofactor_io::{
@@ -27,6 +27,8 @@ use super::{
 use crate::{
     args::{FitArgs, TableArgs},
     failure::Failure,
+    going_on,
+    keeper::{self, Keeper},
     paths,
     progress::Progress,
     summary::{FitJson, describe},
@@ -38,6 +40,7 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let began = Instant::now();
     let mut config = settings(args)?;
     check_paths(args)?;
+    keeper::check(&args.long)?;
     let outputs = Outputs::open(args)?;
     let data = Data::read(args)?;
     let start = start(args, &data)?;
@@ -66,8 +69,16 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         truth: truth.as_ref(),
         threads: args.threads,
     };
-    let mut progress = Progress::new(&config);
-    let fitted = fit(&config, &input, &mut progress);
+    let (keeper, stored) = Keeper::open(&args.long, &config, &input)?;
+    let mut progress = Progress::new(&config)
+        .with_limit(args.long.time_limit.map(|limit| limit.0))
+        .with_keeper(keeper);
+    let mut checkpoint = None;
+    if let Some(stored) = stored {
+        progress = progress.with_past(stored.trace, stored.seconds);
+        checkpoint = Some(stored.checkpoint);
+    }
+    let fitted = resume(&config, &input, checkpoint, &mut progress);
     progress.finish();
     let Data { rows, columns, train, validation } = data;
     let labelled = LabelledModel { model: fitted?, rows, columns };
@@ -75,21 +86,44 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let yardsticks = validation.as_ref().map(|held| yardsticks(&labelled.model, held));
     outputs.write(&labelled, &train, validation.as_ref(), trace)?;
     tell(args, &labelled.model, yardsticks.as_ref(), began.elapsed().as_secs_f64())?;
-    if labelled.model.provenance.stop == Stop::Cancelled {
-        let p = &labelled.model.provenance;
-        say(&match &args.out {
-            Some(path) => format!(
-                "saved iteration {} of {}; to go on, add --rank {} --start {}",
-                p.kept,
-                p.iterations,
-                labelled.model.factors.rank(),
-                path.display()
-            ),
-            None => "nothing was saved: add --out FILE".to_owned(),
-        });
-        return Err(Failure::Interrupted);
+    let stop = labelled.model.provenance.stop;
+    if matches!(stop, Stop::Cancelled | Stop::TimeLimit) {
+        say(&how_to_go_on(args, &labelled.model, progress.keeper()));
+    } else if let Some(keeper) = progress.keeper() {
+        keeper.remove();
     }
-    Ok(())
+    if stop == Stop::Cancelled { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// What was saved of a fit that was stopped, and the command that goes on.
+fn how_to_go_on(args: &FitArgs, model: &FittedModel, keeper: Option<&Keeper>) -> String {
+    let p = &model.provenance;
+    let stopped = match (p.stop, args.long.time_limit) {
+        (Stop::TimeLimit, Some(limit)) => format!("stopped at the time limit of {limit}"),
+        _ => "stopped".to_owned(),
+    };
+    let (kept, made) = (p.kept, p.iterations);
+    let saved = args.out.as_ref().map(|path| (path, format!("iteration {kept} of {made}")));
+    match (keeper.is_some_and(Keeper::has_one), saved) {
+        (true, Some((path, iteration))) => format!(
+            "{stopped}; {} holds {iteration}; to go on:\n  {}",
+            path.display(),
+            going_on::from_checkpoint()
+        ),
+        (true, None) => format!("{stopped}; to go on:\n  {}", going_on::from_checkpoint()),
+        // Without a sweep there are effects at most, and nothing was chosen.
+        (false, Some(_)) if made == 0 && p.config.solver == SolverKind::Fast => {
+            format!("{stopped} before anything was fitted; to begin anew:\n  {}", going_on::again())
+        }
+        (false, Some((path, iteration))) => format!(
+            "{stopped}; {} holds {iteration}; to go on from there:\n  {}",
+            path.display(),
+            going_on::from_model(model.factors.rank(), path)
+        ),
+        (false, None) => {
+            format!("{stopped}; nothing was saved: add --out FILE or --checkpoint FILE")
+        }
+    }
 }
 
 /// The settings, before the data are known.
@@ -148,6 +182,7 @@ fn check_paths(args: &FitArgs) -> Result<(), Failure> {
             ("--out", args.out.as_ref()),
             ("--trace", args.trace.as_ref()),
             ("--report", args.report.as_ref()),
+            ("--checkpoint", args.long.checkpoint.as_ref()),
         ],
     )
 }

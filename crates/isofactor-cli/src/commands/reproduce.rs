@@ -4,7 +4,7 @@ use std::{
     fs,
     io::IsTerminal,
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::UNIX_EPOCH,
 };
 
@@ -17,7 +17,7 @@ use isofactor_lab::reproduce::{
 use crate::{
     args::ReproduceArgs,
     failure::Failure,
-    interrupt::interrupted,
+    interrupt::Interrupt,
     text::{say, show},
 };
 
@@ -150,6 +150,7 @@ fn threads(asked: usize) -> usize {
 
 /// The bar of the whole run, with an estimate of the time left.
 struct Bar {
+    interrupt: Arc<Interrupt>,
     bar: Option<ProgressBar>,
     done: Mutex<f64>,
     work: f64,
@@ -157,8 +158,9 @@ struct Bar {
 
 impl Bar {
     fn new(work: f64) -> Self {
-        // Asked for once, before any work, so that Ctrl-C is noticed from the start.
-        interrupted();
+        let interrupt = Interrupt::listen();
+        // Finished cases are always there to go on from.
+        interrupt.reach();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(
                 "  {msg:17} {wide_bar:.cyan/dim} {percent:>3}%  {eta} left",
@@ -167,7 +169,7 @@ impl Bar {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self { bar, done: Mutex::new(0.0), work: work.max(1.0) }
+        Self { interrupt, bar, done: Mutex::new(0.0), work: work.max(1.0) }
     }
 
     fn begin(&self, name: &'static str) {
@@ -201,6 +203,6 @@ impl Progress for Bar {
     }
 
     fn cancelled(&self) -> bool {
-        interrupted()
+        self.interrupt.is_asked()
     }
 }

@@ -19,6 +19,8 @@ mod help;
 mod inspect;
 #[cfg(target_os = "linux")]
 mod interrupt;
+mod kill;
+mod long;
 mod model_file;
 mod pipes;
 mod recommend;

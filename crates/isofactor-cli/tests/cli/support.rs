@@ -167,6 +167,13 @@ impl Outcome {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
+
+    /// The same without the seconds, which no two runs share.
+    pub fn timeless_json(&self) -> Value {
+        let mut json = self.json();
+        json.as_object_mut().unwrap().remove("seconds");
+        json
+    }
 }
 
 /// Comma separated text without quotes.

@@ -83,7 +83,7 @@ fn duration(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn outcome(findings: std::result::Result<Findings, String>) -> Outcome {
+    fn outcome(findings: Result<Findings, String>) -> Outcome {
         Outcome {
             name: "alpha",
             title: "The link penalty".to_owned(),

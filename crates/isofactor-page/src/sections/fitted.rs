@@ -69,6 +69,7 @@ fn how(study: &Study<'_>) -> String {
         Stop::EarlyStop => "The held-out entries gained nothing more after",
         Stop::ChosenNumber => "It made as many as were best on entries held back for choosing:",
         Stop::IterationLimit => "It stopped at its limit of",
+        Stop::TimeLimit => "It stopped at its time limit after",
         Stop::Cancelled => "It was interrupted after",
     };
     let kept = if p.kept == p.iterations {

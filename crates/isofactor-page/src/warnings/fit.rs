@@ -118,9 +118,9 @@ fn at_bounds(trust: &Trust) -> Option<Notice> {
 
 /// A fit that ended before it was done.
 fn unfinished(stop: Stop, trace: &[TraceRow]) -> Option<Notice> {
-    if stop == Stop::Cancelled {
+    if matches!(stop, Stop::Cancelled | Stop::TimeLimit) {
         return Some(warning(
-            "The fit was interrupted",
+            "The fit was stopped before it was done",
             "The model is the best that there was at that moment. To go on, fit again with --start \
              and the model file.",
         ));

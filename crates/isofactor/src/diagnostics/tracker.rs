@@ -53,6 +53,17 @@ impl<'a> Tracker<'a> {
         Self { truth, gamma, known: None, gaps: 0.0, counted: 0 }
     }
 
+    /// The sum of the gaps so far and their number: all that it remembers.
+    pub(crate) fn gaps(&self) -> (f64, usize) {
+        (self.gaps, self.counted)
+    }
+
+    /// Goes on from what an earlier one remembered.
+    pub(crate) fn with_gaps(mut self, (gaps, counted): (f64, usize)) -> Self {
+        (self.gaps, self.counted) = (gaps, counted);
+        self
+    }
+
     /// The trace columns of an iterate; iteration 0 does not count for the regret.
     pub fn row(
         &mut self,

@@ -2,14 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     error::Result,
     linalg,
-    link::{fine::FineTable, space::LinkSpace, table::Table},
+    link::{fine::FineTable, kernel::Kernel, space::LinkSpace, table::Table},
 };
 
 /// A function `phi(x) = w . psi(x)` of a [`LinkSpace`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct LearnedLink {
     space: Arc<LinkSpace>,
     weights: Vec<f64>,
@@ -73,5 +76,39 @@ impl LearnedLink {
         let space = Arc::new(LinkSpace::build(self.space.kernel(), 1.5 * largest)?);
         let weights = space.carry_over(&self.space, &self.weights);
         Ok(Self::new(space, weights))
+    }
+}
+
+/// What defines a link: the space by its centres, from which it is rebuilt to the last digit.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    kernel: Kernel,
+    half_width: f64,
+    centres: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl From<LearnedLink> for Stored {
+    fn from(link: LearnedLink) -> Self {
+        let space = link.space();
+        Self {
+            kernel: space.kernel(),
+            half_width: space.half_width(),
+            centres: space.centres().to_vec(),
+            weights: link.weights,
+        }
+    }
+}
+
+impl TryFrom<Stored> for LearnedLink {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> std::result::Result<Self, Self::Error> {
+        let Stored { kernel, half_width, centres, weights } = stored;
+        let finite = weights.iter().all(|w| w.is_finite());
+        let kernel = Kernel::try_new(kernel.family, kernel.bandwidth);
+        let kernel = kernel.ok().filter(|_| finite && weights.len() == centres.len());
+        let space = kernel.and_then(|kernel| LinkSpace::from_centres(kernel, half_width, &centres));
+        Ok(Self::new(Arc::new(space.ok_or("the link is damaged")?), weights))
     }
 }

@@ -10,6 +10,8 @@ pub mod space;
 pub(crate) mod table;
 mod tabulated;
 
+use serde::{Deserialize, Serialize};
+
 pub use kernel::{Kernel, KernelFamily};
 pub use known::{Knots, KnownLink};
 pub use learned::LearnedLink;
@@ -18,7 +20,7 @@ pub use space::LinkSpace;
 pub use tabulated::Tabulated;
 
 /// A link, learned or known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Link {
     /// Given by its formula or its knots.
     Known(KnownLink),

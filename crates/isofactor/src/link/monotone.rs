@@ -37,7 +37,7 @@ impl SlopeBounds {
 }
 
 /// Which bound of which row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Bound {
     row: usize,
     upper: bool,
@@ -45,10 +45,17 @@ struct Bound {
 
 /// What one projection leaves for the next: the bounds that held its solution back, and by how
 /// much the bounds at the nodes are tightened so that none is crossed between them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActiveBounds {
     held: Vec<Bound>,
     pub(crate) margin: f64,
+}
+
+impl ActiveBounds {
+    /// Whether all bounds are on the slopes of a table with this many nodes.
+    pub(crate) fn fit(&self, nodes: usize) -> bool {
+        self.held.iter().all(|bound| bound.row < nodes)
+    }
 }
 
 /// How far outside a bound counts as on it, relative to the steepest slope in play.

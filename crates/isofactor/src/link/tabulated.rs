@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An increasing function on a uniform table, straight between its nodes and beyond its ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Tabulated {
     low: f64,
     spacing: f64,
@@ -58,6 +59,24 @@ impl Tabulated {
         let t = position - node as f64;
         let between = |table: &[f64]| table[node] + t * (table[node + 1] - table[node]);
         (between(&self.values), between(&self.slopes))
+    }
+}
+
+/// A table that nobody has checked yet.
+#[derive(Deserialize)]
+struct Stored {
+    low: f64,
+    spacing: f64,
+    values: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+impl TryFrom<Stored> for Tabulated {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let Stored { low, spacing, values, slopes } = stored;
+        Self::try_new(low, spacing, values, slopes).ok_or("the table of the link is damaged")
     }
 }
 

@@ -18,6 +18,7 @@ use std::{
 };
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     factors::Factors,
@@ -49,7 +50,7 @@ pub struct Entries<'a> {
 }
 
 /// What the next step needs to know about every entry under a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Need {
     /// The objective alone.
     Nothing,

@@ -12,6 +12,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::Stop;
 use crate::{
     config::{Keep, Order},
@@ -19,6 +21,7 @@ use crate::{
     factors::Factors,
     link::Link,
     monitor::{Flow, TraceRow},
+    observations::Shape,
     steps::{Problem, State, StepLength},
 };
 
@@ -48,6 +51,28 @@ pub struct Outcome {
     pub stop: Stop,
 }
 
+/// What a run remembers beside its state; with the state, all that is needed to go on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Course {
+    /// Iterations made.
+    iterations: usize,
+    /// The iterate with the smallest validation error, if that is the one to keep.
+    best: Option<Held>,
+    /// The last objectives, the oldest first.
+    recent: VecDeque<f64>,
+    /// The objective of the start, or of predicting zero.
+    scale: f64,
+}
+
+/// An iterate that was good.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Held {
+    error: f64,
+    iteration: usize,
+    factors: Factors,
+    link: Link,
+}
+
 /// Sees every iterate; its answer may end the run.
 pub trait Watch {
     /// The trace of this iterate, and whether to go on.
@@ -57,6 +82,9 @@ pub trait Watch {
         problem: &Problem<'_>,
         state: &State,
     ) -> Result<(TraceRow, Flow)>;
+
+    /// Nothing is half done: the run can go on from here at any time.
+    fn boundary(&mut self, problem: &Problem<'_>, state: &State, course: &Course);
 }
 
 /// An objective this many times that of the start, or of predicting zero, will not come back.
@@ -64,28 +92,29 @@ const HOPELESS: f64 = 1e6;
 /// How many iterations must together lower the objective by more than the tolerance.
 const PATIENCE: usize = 10;
 
-/// Runs Algorithm 1 from `state`, whose factors are already projected.
+/// Runs Algorithm 1 from `state`: a start, whose factors are already projected, or the state of a
+/// checkpoint, which has a course.
 pub fn run(
     problem: &mut Problem<'_>,
     mut state: State,
+    course: Option<Course>,
     run: &Run,
     watch: &mut dyn Watch,
 ) -> Result<Outcome> {
-    let mut best = Best::new(run.keep);
-    let mut recent = VecDeque::from([state.value.total()]);
-    let (row, mut flow) = watch.see(0, problem, &state)?;
-    best.offer(problem, &row, &state);
-    let scale = state.value.total().max(problem.objective.of_zero(&problem.entries));
-    let mut iterations = 0;
+    let (mut course, mut flow) = match course {
+        Some(course) => (course, Flow::Continue),
+        None => Course::begin(problem, &state, run.keep, watch)?,
+    };
     let stop = loop {
-        if flow == Flow::Cancel {
-            break Stop::Cancelled;
+        watch.boundary(problem, &state, &course);
+        if let Some(stop) = Stop::asked(flow) {
+            break stop;
         }
-        if iterations == run.iterations {
+        if course.iterations >= run.iterations {
             break Stop::IterationLimit;
         }
-        iterations += 1;
-        problem.begin_iteration(iterations);
+        course.iterations += 1;
+        problem.begin_iteration(course.iterations);
         let moved = match run.order {
             Order::FactorsFirst => {
                 problem.step_factors(&mut state)? | problem.step_link(&mut state)?
@@ -95,18 +124,17 @@ pub fn run(
             }
         };
         let objective = state.value.total();
-        if objective > HOPELESS * scale {
+        if objective > HOPELESS * course.scale {
             return Err(problem.diverged(objective).into());
         }
-        let row;
-        (row, flow) = watch.see(iterations, problem, &state)?;
-        best.offer(problem, &row, &state);
-        if !moved || settled(problem, &state, &mut recent, run.tolerance) {
+        flow = course.see(problem, &state, run.keep, watch)?;
+        if !moved || settled(problem, &state, &mut course.recent, run.tolerance) {
             break Stop::Converged;
         }
     };
+    let Course { iterations, best, .. } = course;
     let mut kept = iterations;
-    if let Some((_, iteration, factors, link)) = best.held {
+    if let Some(Held { iteration, factors, link, .. }) = best {
         state = problem.state(factors, link)?;
         kept = iteration;
     }
@@ -133,22 +161,51 @@ fn settled(
         && (0.0..=tolerance * objective.abs()).contains(&(before - objective))
 }
 
-/// The iterate with the smallest validation error so far, if that is the one to keep.
-struct Best {
-    keep: Keep,
-    held: Option<(f64, usize, Factors, Link)>,
-}
-
-impl Best {
-    fn new(keep: Keep) -> Self {
-        Self { keep, held: None }
+impl Course {
+    /// At the start, which is shown first.
+    fn begin(
+        problem: &Problem<'_>,
+        state: &State,
+        keep: Keep,
+        watch: &mut dyn Watch,
+    ) -> Result<(Self, Flow)> {
+        let objective = state.value.total();
+        let mut course = Self {
+            iterations: 0,
+            best: None,
+            recent: VecDeque::from([objective]),
+            scale: objective.max(problem.objective.of_zero(&problem.entries)),
+        };
+        let flow = course.see(problem, state, keep, watch)?;
+        Ok((course, flow))
     }
 
-    fn offer(&mut self, problem: &Problem<'_>, row: &TraceRow, state: &State) {
-        let Some(error) = row.validation_rmse.filter(|_| self.keep == Keep::Best) else { return };
-        if problem.is_inside(state) && self.held.as_ref().is_none_or(|(least, ..)| error < *least) {
+    pub(crate) fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    /// Whether it can be that of a fit of this shape.
+    pub(crate) fn fits(&self, shape: Shape) -> bool {
+        let best = self.best.as_ref();
+        best.is_none_or(|b| b.factors.shape() == shape && !matches!(b.link, Link::Tabulated(_)))
+    }
+
+    /// Shows the iterate, and holds it if it is the best one yet and the best one is to be kept.
+    fn see(
+        &mut self,
+        problem: &Problem<'_>,
+        state: &State,
+        keep: Keep,
+        watch: &mut dyn Watch,
+    ) -> Result<Flow> {
+        let (row, flow) = watch.see(self.iterations, problem, state)?;
+        let Some(error) = row.validation_rmse.filter(|_| keep == Keep::Best) else {
+            return Ok(flow);
+        };
+        if problem.is_inside(state) && self.best.as_ref().is_none_or(|best| error < best.error) {
             let (factors, link) = (state.factors.clone(), state.link.clone());
-            self.held = Some((error, row.iteration, factors, link));
+            self.best = Some(Held { error, iteration: self.iterations, factors, link });
         }
+        Ok(flow)
     }
 }

@@ -3,10 +3,12 @@
 mod bcd;
 pub(crate) mod fast;
 
-pub use bcd::{Outcome, Run, Watch, run};
+pub use bcd::{Course, Outcome, Run, Watch, run};
 pub use fast::{FoldIn, NewUnit, SidePrior};
 
 use serde::{Deserialize, Serialize};
+
+use crate::monitor::Flow;
 
 /// Why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +22,21 @@ pub enum Stop {
     ChosenNumber,
     /// All iterations were used.
     IterationLimit,
+    /// The time that it was given is up.
+    TimeLimit,
     /// Someone asked it to.
     Cancelled,
+}
+
+impl Stop {
+    /// What a watcher's answer comes to at a boundary.
+    pub(crate) fn asked(flow: Flow) -> Option<Self> {
+        match flow {
+            Flow::Continue | Flow::Settle => None,
+            Flow::TimeLimit => Some(Stop::TimeLimit),
+            Flow::Cancel => Some(Stop::Cancelled),
+        }
+    }
 }
 
 impl std::fmt::Display for Stop {
@@ -31,6 +46,7 @@ impl std::fmt::Display for Stop {
             Stop::EarlyStop => "early-stop",
             Stop::ChosenNumber => "chosen-number",
             Stop::IterationLimit => "iteration-limit",
+            Stop::TimeLimit => "time-limit",
             Stop::Cancelled => "cancelled",
         })
     }

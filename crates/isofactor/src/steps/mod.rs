@@ -4,6 +4,10 @@ mod factor;
 mod link;
 pub mod project;
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::{
     error::{NumericalError, Result},
     factors::Factors,
@@ -27,8 +31,36 @@ pub struct State {
     pub value: ObjectiveValue,
 }
 
+impl State {
+    /// What a checkpoint holds of it.
+    pub(crate) fn stored(&self) -> StoredState<'_> {
+        let need = match (&self.evaluated.pull, &self.evaluated.moments) {
+            (Some(_), _) => Need::Pull,
+            (_, Some(_)) => Need::Moments,
+            _ => Need::Nothing,
+        };
+        StoredState {
+            factors: Cow::Borrowed(&self.factors),
+            link: Cow::Borrowed(&self.link),
+            value: self.value,
+            squares: self.evaluated.squares,
+            need,
+        }
+    }
+}
+
+/// A state without what the entries say of it, and which pass found that.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredState<'a> {
+    factors: Cow<'a, Factors>,
+    link: Cow<'a, Link>,
+    value: ObjectiveValue,
+    squares: f64,
+    need: Need,
+}
+
 /// How long a block's steps are.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum StepLength {
     /// Always this long.
     Fixed(f64),
@@ -42,6 +74,14 @@ pub enum StepLength {
 impl StepLength {
     /// Backtracking that has not begun.
     pub const SEARCH: StepLength = StepLength::Backtracking { last: None };
+}
+
+/// What the steps so far leave for the next ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    factor_step: StepLength,
+    link_step: StepLength,
+    active: ActiveBounds,
 }
 
 /// How often a step is halved before the block is taken to be at rest.
@@ -109,6 +149,37 @@ impl<'a> Problem<'a> {
         };
         self.score(&mut state, Need::Nothing)?;
         Ok(state)
+    }
+
+    /// What the steps so far leave for the next ones.
+    pub fn pace(&self) -> Pace {
+        let (factor_step, link_step) = (self.factor_step, self.link_step);
+        Pace { factor_step, link_step, active: self.active.clone() }
+    }
+
+    /// The state of a checkpoint, to the last digit: what the entries say is found again by the
+    /// passes that found it. None where it does not fit the entries.
+    pub(crate) fn restore(&mut self, stored: StoredState<'_>, pace: Pace) -> Option<State> {
+        let StoredState { factors, link, value, squares, need } = stored;
+        let (factors, link) = (factors.into_owned(), link.into_owned());
+        let nodes = link.learned().map_or(0, |link| link.space().grid().nodes());
+        let fits = factors.shape() == self.entries.observations().shape()
+            && !matches!(link, Link::Tabulated(_))
+            && (pace.active.fit(nodes) || link.learned().is_none());
+        if !fits {
+            return None;
+        }
+        let (mut scores, mut evaluated) = (Vec::new(), Evaluated::default());
+        let largest = self.entries.scores(&factors, &mut scores);
+        if !self.covers(&link, largest).unwrap_or(false) {
+            return None;
+        }
+        self.entries.evaluate(&factors, &scores, &link, need, &mut evaluated);
+        // Passes for different needs add the same squares in different orders.
+        evaluated.squares = squares;
+        (self.factor_step, self.link_step) = (pace.factor_step, pace.link_step);
+        self.active = pace.active;
+        Some(State { factors, link, scores, evaluated, value })
     }
 
     /// Finds the scores of a state's factors and passes over them with its link, on a wider

@@ -13,6 +13,7 @@ mod projections;
 mod recommend;
 mod recovery;
 mod reference;
+mod resume;
 mod sample;
 mod similar;
 mod truth;

@@ -4,10 +4,11 @@
 //! normal priors whose precisions are learned: alternating least squares in which every small
 //! system also knows how uncertain the other side is, and which sets its own penalties.
 
-use crate::{factors::Factors, model::Offsets};
+use crate::{factors::Factors, model::Offsets, observations::Shape};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use super::{
     panel::{Panel, spread},
@@ -26,7 +27,7 @@ const LEAST_NOISE: f64 = 1e-8;
 const FIXED: f64 = 1e200;
 
 /// How beliefs are formed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Prior {
     /// Factors per row and column (`r`).
     pub rank: usize,
@@ -38,7 +39,7 @@ pub(super) struct Prior {
 }
 
 /// Rows, columns, noise.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Belief {
     pub prior: Prior,
     /// `mu`
@@ -124,6 +125,18 @@ impl Belief {
         belief
     }
 
+    /// Whether it is one of a panel of this shape.
+    pub fn fits(&self, Shape { rows, columns }: Shape) -> bool {
+        if self.prior.rank == 0 || self.prior.rank > rows.max(columns) {
+            return false;
+        }
+        let p = self.prior.rank + 1;
+        self.rows.fit(rows, p)
+            && self.columns.fit(columns, p)
+            && self.row_presence.fit(columns, p)
+            && self.column_presence.fit(rows, p)
+    }
+
     fn find_effects(&mut self, panel: &Panel<'_>, targets: Targets<'_>) {
         let start = 4.0 * self.noise_precision;
         self.rows.precision[0] = start;
@@ -189,11 +202,17 @@ impl Belief {
         Responses { z: target.z, w: target.w, level, noise_precision }
     }
 
-    /// One sweep: rows, columns, their priors, the noise.
+    /// One sweep: rows, columns, their priors, the noise. In a hurry it ends on the way.
     pub fn sweep(&mut self, panel: &Panel<'_>, targets: Targets<'_>, number: usize) {
         self.update_rows(panel, targets.rows());
+        if panel.hurry.is_raised() {
+            return;
+        }
         self.update_row_prior(panel, number);
         let squares = self.update_columns(panel, targets.columns());
+        if panel.hurry.is_raised() {
+            return;
+        }
         self.update_column_prior(panel, number);
         self.set_noise(squares, targets.by_row.len());
         self.rotate(number);

@@ -1,17 +1,22 @@
 //! Choosing for the user: how many sweeps, how much shrinkage, whether factors and a learned link
 //! are worth having. Every choice is judged on entries that were held back from its trial.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    belief::{Belief, Prior, Targets},
-    linked::Linked,
-    panel::{Panel, Split, spread},
+    belief::Prior,
+    course::Course,
+    panel::{Panel, Split},
+    trials::Trials,
 };
 use crate::{
     config::{FitConfig, LinkChoice, Shrinkage},
-    error::Result,
+    error::{NumericalError, Result},
+    factors::Factors,
     link::KnownLink,
-    model::{Chosen, Trial},
-    observations::{EntryList, Observations, Shape},
+    model::Chosen,
+    monitor::{Flow, Hurry, Monitor},
+    observations::{Observations, Shape},
 };
 
 /// The share of entries that trials are judged by.
@@ -33,20 +38,18 @@ const RANKS: [usize; 2] = [12, 6];
 /// With a link lower ranks are tried first, and higher ones while they are better: factors that are
 /// not needed can imitate a bent link, and do harm there.
 const LINKED_RANKS: [usize; 2] = [3, 6];
-/// Sweeps after which a link with many entries must have caught up with what is simpler.
-const PROBE: usize = 6;
 /// Below this many entries a link gets more time to prove itself.
-const FEW: usize = 50_000;
+pub(super) const FEW: usize = 50_000;
 /// The shrinkages that are tried: a prior more precise than the factors look is better where
 /// which entries were observed tells much, and worse where it tells nothing.
 const SHRINKAGES: [f64; 2] = [1.4, 1.0];
 /// A link must be this much better than everything simpler; factors than effects, and effects
 /// than the level.
 const LINK_GAIN: f64 = 0.99;
-const GAIN: f64 = 0.999;
+pub(super) const GAIN: f64 = 0.999;
 
 /// What is to be fitted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub prior: Prior,
     pub kind: Kind,
@@ -55,7 +58,7 @@ pub(super) struct Plan {
 }
 
 /// How much there is to a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Level,
     Effects,
@@ -124,8 +127,23 @@ pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Pla
     Plan { prior, kind, sweeps, chosen }.named()
 }
 
-/// Decides what to fit.
-pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
+/// What there is before anything is chosen: the start, or effects alone.
+pub(super) fn unfitted(settings: &FitConfig, panel: &Panel<'_>, start: Option<&Factors>) -> Plan {
+    let Shape { rows, columns } = panel.observations.shape();
+    let usual = settings.rank.unwrap_or(RANKS[0]).min(rows.min(columns));
+    let plan = go_on(settings, panel, start.map_or(usual, Factors::rank));
+    let kind = if start.is_some() { Kind::Factors } else { Kind::Effects };
+    Plan { kind, ..plan }.named()
+}
+
+/// Decides what to fit; none when it was cancelled on the way. What the course knows of the trials
+/// is not found again.
+pub(super) fn choose(
+    settings: &FitConfig,
+    panel: &Panel<'_>,
+    course: &mut Course,
+    monitor: &mut (dyn Monitor + Send),
+) -> Result<Option<Plan>> {
     let observations = panel.observations;
     let Shape { rows, columns } = observations.shape();
     let rank = settings.rank.unwrap_or(RANKS[0]).min(rows.min(columns));
@@ -172,15 +190,34 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
                 plan.prior.shrinkage = 1.0;
             }
         }
-        return Ok(plan.named());
+        return Ok(Some(plan.named()));
     }
     let training = Observations::arrange(shape, training)?;
-    let mut trials =
-        Trials { panel: Panel::new(&training), judged, range: range(&training), found: Vec::new() };
+    if !course.fits(shape) {
+        return Err(NumericalError::OtherCheckpoint.into());
+    }
+    let try_rank = settings.rank.is_none() && RANKS[1] < rank;
+    let ranks: Vec<usize> = match settings.rank {
+        Some(_) => vec![rank],
+        None => LINKED_RANKS.into_iter().filter(|&lower| lower < rank).chain([rank]).collect(),
+    };
+    let of_factors = if try_factors { shrinkages.len() + usize::from(try_rank) } else { 0 };
+    let of_links = if try_link { ranks.len() } else { 0 };
+    let mut trials = Trials {
+        panel: Panel::new(&training, Hurry::default()),
+        judged,
+        range: range(&training),
+        found: Vec::new(),
+        begun: 0,
+        most: of_factors + of_links,
+        course,
+        monitor,
+        flow: Flow::Continue,
+    };
     let mut best = f64::INFINITY;
     if try_factors {
         best = trials.of_factors(&mut plan, &shrinkages);
-        if settings.rank.is_none() && plan.kind == Kind::Factors && RANKS[1] < rank {
+        if try_rank && plan.kind == Kind::Factors {
             best = best.min(trials.of_rank(&mut plan, RANKS[1], best));
         }
     }
@@ -188,17 +225,19 @@ pub(super) fn choose(settings: &FitConfig, panel: &Panel<'_>) -> Result<Plan> {
         let shrinkage = if let [kappa] = shrinkages[..] { kappa } else { 1.0 };
         let prior = Prior { shrinkage, ..prior };
         let limit = if try_factors { best } else { f64::INFINITY };
-        let ranks: Vec<usize> = match settings.rank {
-            Some(_) => vec![rank],
-            None => LINKED_RANKS.into_iter().filter(|&lower| lower < rank).chain([rank]).collect(),
-        };
         let (prior, patience) = trials.of_linked_ranks(prior, &ranks, &linked, limit);
         if !try_factors || patience.best < LINK_GAIN * best {
             plan = Plan { prior, kind: linked, sweeps: patience.at + 2, ..plan };
         }
     }
+    if trials.ended() {
+        // A trial that was cut short says too little about when to stop.
+        let usual = if plan.kind == Kind::Factors { SWEEPS } else { MOST_SWEEPS };
+        plan.sweeps = plan.sweeps.max(usual);
+    }
+    let cancelled = trials.flow == Flow::Cancel;
     plan.chosen.trials = trials.found;
-    Ok(plan.named())
+    Ok((!cancelled).then(|| plan.named()))
 }
 
 impl Plan {
@@ -220,146 +259,4 @@ impl Plan {
 pub(super) fn range(observations: &Observations) -> (f64, f64) {
     let values = observations.values().iter();
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &y| (low.min(y), high.max(y)))
-}
-
-/// Trials on the same entries.
-struct Trials<'a> {
-    panel: Panel<'a>,
-    judged: EntryList,
-    range: (f64, f64),
-    found: Vec<Trial>,
-}
-
-impl Trials<'_> {
-    fn error(&self, predict: impl Fn(usize, usize) -> f64) -> f64 {
-        let (low, high) = self.range;
-        let squares: f64 = (self.judged.iter())
-            .map(|e| (e.value - predict(e.row, e.column).clamp(low, high)).powi(2))
-            .sum();
-        (squares / self.judged.len() as f64).sqrt()
-    }
-
-    fn note(&mut self, what: String, rmse: f64, sweeps: usize) {
-        self.found.push(Trial { what, rmse, sweeps });
-    }
-
-    /// The simplest of level, effects and factors that is good enough; returns the least error.
-    fn of_factors(&mut self, plan: &mut Plan, shrinkages: &[f64]) -> f64 {
-        let values = self.panel.observations.values();
-        let mean = spread(values).0;
-        let of_level = self.error(|_, _| mean);
-        self.note("level".to_owned(), of_level, 0);
-        let mut of_effects = f64::INFINITY;
-        if plan.prior.effects {
-            let targets = Targets::values(&self.panel);
-            let effects = Belief::new(&self.panel, targets, plan.prior).without_factors(true);
-            of_effects = self.error(|row, column| effects.score(row, column));
-            self.note("effects".to_owned(), of_effects, 0);
-        }
-        let mut best = f64::INFINITY;
-        let mut path = Vec::new();
-        for &shrinkage in shrinkages {
-            let prior = Prior { shrinkage, ..plan.prior };
-            let patience = self.of_shrinkage(prior, &mut path);
-            let what = format!("factors, rank {}, shrinkage {shrinkage}", prior.rank);
-            self.note(what, patience.best, patience.at);
-            if patience.best < best {
-                (best, plan.prior, plan.sweeps) = (patience.best, prior, patience.at);
-            }
-        }
-        if of_level <= GAIN.recip() * best.min(of_effects) {
-            plan.kind = Kind::Level;
-        } else if of_effects <= GAIN.recip() * best {
-            plan.kind = Kind::Effects;
-        }
-        best.min(of_effects).min(of_level)
-    }
-
-    /// A lower rank, taken where it is as good; returns its error.
-    fn of_rank(&mut self, plan: &mut Plan, rank: usize, best: f64) -> f64 {
-        let prior = Prior { rank, ..plan.prior };
-        let patience = self.of_shrinkage(prior, &mut vec![best; MOST_SWEEPS]);
-        self.note(format!("factors, rank {rank}"), patience.best, patience.at);
-        if patience.best <= GAIN.recip() * best {
-            (plan.prior, plan.sweeps) = (prior, patience.at);
-        }
-        patience.best
-    }
-
-    /// Sweeps with one shrinkage; given up where it falls behind the path of the one before.
-    fn of_shrinkage(&self, prior: Prior, path: &mut Vec<f64>) -> Patience {
-        const FIRST_JUDGED: usize = 4;
-        const BEHIND: f64 = 1.005;
-        let targets = Targets::values(&self.panel);
-        let mut belief = Belief::new(&self.panel, targets, prior);
-        let mut patience = patience(&Kind::Factors, self.panel.observations.len());
-        let leads = path.is_empty();
-        for number in 0..MOST_SWEEPS {
-            belief.sweep(&self.panel, targets, number);
-            let error = self.error(|row, column| belief.score(row, column));
-            if leads {
-                path.push(error);
-            } else if number > FIRST_JUDGED && path.get(number).is_some_and(|p| error > BEHIND * p)
-            {
-                break;
-            }
-            if number + 1 >= FIRST_JUDGED && patience.spent(number + 1, error) {
-                break;
-            }
-        }
-        patience
-    }
-
-    /// The best of increasing ranks, tried until the next one brings nothing.
-    fn of_linked_ranks(
-        &mut self,
-        prior: Prior,
-        ranks: &[usize],
-        kind: &Kind,
-        limit: f64,
-    ) -> (Prior, Patience) {
-        let mut best = (prior, Patience::new(0));
-        // Many entries take long: a few sweeps at the highest rank tell whether a link has a chance.
-        if ranks.len() > 1 && self.panel.observations.len() >= FEW {
-            let probe = self.of_link(prior, kind, limit, PROBE);
-            if probe.best > limit {
-                return (prior, probe);
-            }
-        }
-        for &rank in ranks {
-            let next = Prior { rank, ..prior };
-            let patience = self.of_link(next, kind, limit, MOST_LINKED_SWEEPS);
-            if patience.best >= GAIN * best.1.best {
-                break;
-            }
-            best = (next, patience);
-        }
-        best
-    }
-
-    /// Sweeps with a link; given up where it stays behind what is simpler.
-    fn of_link(&mut self, prior: Prior, kind: &Kind, limit: f64, most: usize) -> Patience {
-        let Kind::Linked { given, before } = kind else { return Patience::new(0) };
-        let entries = self.panel.observations.len();
-        let small = entries < FEW;
-        let mut patience = patience(kind, entries);
-        let name = given.as_ref().map_or("learned link".to_owned(), |link| format!("link {link}"));
-        let name = format!("{name}, rank {}", prior.rank);
-        if let Some(mut linked) = Linked::new(&self.panel, prior, given.clone(), *before, None) {
-            for sweep in 1..=most {
-                if linked.sweep(&self.panel).is_none() {
-                    break;
-                }
-                let error = self.error(|row, column| linked.predict(row, column));
-                let hopeless = patience.best.min(error) > limit
-                    && (sweep >= if small { 12 } else { PROBE })
-                    || (!small && sweep >= 3 && patience.best.min(error) > 1.01 * limit);
-                if patience.spent(sweep, error) || hopeless {
-                    break;
-                }
-            }
-        }
-        self.note(name, patience.best, patience.at);
-        patience
-    }
 }

@@ -10,6 +10,7 @@ use crate::{
     factors::Factors,
     link::{KnownLink, Link},
     model::Offsets,
+    monitor::Hurry,
 };
 
 /// Rounds of Gauss-Newton steps through a link, and how many of them go the whole way.
@@ -113,7 +114,8 @@ impl FoldIn {
         unit.mean.clone_from(&unit.prior);
         let starts = [0, entries.len()];
         let index: Vec<u32> = (0..entries.len() as u32).collect();
-        let lists = Lists { starts: &starts, others: &index, ordered: true };
+        let never = Hurry::default();
+        let lists = Lists { starts: &starts, others: &index, ordered: true, hurry: &never };
         let straight = matches!(link, Link::Known(KnownLink::Identity));
         for round in 0..if straight { 1 } else { ROUNDS } {
             let (z, w) = linearised(&unit, known, entries, level, link);

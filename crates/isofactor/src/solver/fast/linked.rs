@@ -6,6 +6,7 @@
 //! makes its squares worse than they were, or than the line promised, takes a shorter one.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{
     belief::{Belief, Prior, Target, Targets},
@@ -18,6 +19,7 @@ use crate::{
     factors::Factors,
     link::{KnownLink, Tabulated},
     model::Offsets,
+    observations::Shape,
     passes::{blocks, split_at_ends},
 };
 
@@ -31,9 +33,11 @@ const LEAST_SLOPE: f64 = 1e-4;
 /// A step may leave this many times the squares that the line promised.
 const BROKEN_PROMISE: f64 = 1.1;
 const MOST_HALVINGS: usize = 6;
+/// More sweeps than are ever made before there is a link.
+const MOST_BEFORE: usize = 1000;
 
 /// A belief and the link it is seen through.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Linked {
     pub belief: Belief,
     pub link: Tabulated,
@@ -84,13 +88,17 @@ impl Linked {
         Some(linked)
     }
 
-    /// One sweep: the link, the rows, the columns. None when numbers fail.
+    /// One sweep: the link, the rows, the columns. None when numbers fail. In a hurry it ends on
+    /// the way.
     pub fn sweep(&mut self, panel: &Panel<'_>) -> Option<()> {
         let scores = self.scores(panel);
         if self.sweeps > 0 {
             self.fit_link(panel, &scores)?;
         }
         self.half(panel, scores, true);
+        if panel.hurry.is_raised() {
+            return Some(());
+        }
         let scores = self.scores(panel);
         if self.sweeps < EAGER_SWEEPS {
             self.fit_link(panel, &scores)?;
@@ -99,6 +107,11 @@ impl Linked {
         self.belief.rotate(self.sweeps + self.before);
         self.sweeps += 1;
         Some(())
+    }
+
+    /// Whether it is one of a panel of this shape, after so many sweeps.
+    pub fn fits(&self, shape: Shape, sweeps: usize) -> bool {
+        self.belief.fits(shape) && self.sweeps == sweeps && self.before < MOST_BEFORE
     }
 
     /// The prediction for a pair.
@@ -172,12 +185,18 @@ impl Linked {
         if rows {
             let old = self.belief.rows.mean.clone();
             self.belief.update_rows(panel, target);
+            if panel.hurry.is_raised() {
+                return;
+            }
             let Belief { rows, columns, .. } = &mut self.belief;
             step.shorten(rows, columns, &old, panel.rows());
             self.belief.update_row_prior(panel, self.sweeps);
         } else {
             let old = self.belief.columns.mean.clone();
             let squares = self.belief.update_columns(panel, target);
+            if panel.hurry.is_raised() {
+                return;
+            }
             let Belief { rows, columns, .. } = &mut self.belief;
             step.shorten(columns, rows, &old, panel.columns());
             self.belief.update_column_prior(panel, self.sweeps);

@@ -6,7 +6,10 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::units::Lists;
-use crate::observations::{Entry, EntryList, Observations, Shape};
+use crate::{
+    monitor::Hurry,
+    observations::{Entry, EntryList, Observations, Shape},
+};
 
 /// Entries by row and by column, with a signature of every unit.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub(super) struct Panel<'a> {
     /// Rows and columns in the order of their signatures.
     pub row_order: Vec<u32>,
     pub column_order: Vec<u32>,
+    /// Whether sweeps are to end before they are whole.
+    pub hurry: Hurry,
 }
 
 /// Entries to learn from and entries to judge by.
@@ -97,7 +102,7 @@ pub(super) fn spread(values: &[f64]) -> (f64, f64) {
 }
 
 impl<'a> Panel<'a> {
-    pub fn new(observations: &'a Observations) -> Self {
+    pub fn new(observations: &'a Observations, hurry: Hurry) -> Self {
         let shape = observations.shape();
         let mut column_starts = vec![0usize; shape.columns + 1];
         for entry in observations.iter() {
@@ -134,6 +139,7 @@ impl<'a> Panel<'a> {
             signatures,
             row_order,
             column_order,
+            hurry,
         }
     }
 
@@ -143,12 +149,18 @@ impl<'a> Panel<'a> {
             starts: self.observations.row_starts(),
             others: self.observations.columns(),
             ordered: false,
+            hurry: &self.hurry,
         }
     }
 
     /// The entries of each column.
     pub fn columns(&self) -> Lists<'_> {
-        Lists { starts: &self.column_starts, others: &self.column_rows, ordered: true }
+        Lists {
+            starts: &self.column_starts,
+            others: &self.column_rows,
+            ordered: true,
+            hurry: &self.hurry,
+        }
     }
 
     /// The values in the order of the columns.
@@ -212,7 +224,8 @@ mod tests {
     fn signatures_know_neither_order_nor_units() {
         let plain = observations(0, 1.0, 0.0);
         let turned = observations(3, 1000.0, 5.0);
-        let (a, b) = (Panel::new(&plain), Panel::new(&turned));
+        let panel = |observations| Panel::new(observations, Hurry::default());
+        let (a, b) = (panel(&plain), panel(&turned));
         for row in 0..7 {
             assert_eq!(a.signatures.rows[row], b.signatures.rows[(row + 3) % 7]);
         }

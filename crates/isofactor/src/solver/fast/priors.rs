@@ -6,12 +6,13 @@
 //! precisions `beta`, and all precisions are set to what makes the present state most likely.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::units::{Lists, Units, triangle};
 use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
 
 /// What the presence of each unit of the other side says about a unit's coordinates.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Presence {
     /// `W`, `p` numbers a unit of the other side.
     pub weights: Vec<f64>,
@@ -28,6 +29,14 @@ impl Presence {
         let zeros = vec![0.0; others * units.p];
         let precision = units.precision.iter().map(|alpha| SHARE * alpha).collect();
         Self { weights: zeros.clone(), variances: zeros, precision }
+    }
+
+    /// Whether there are numbers for so many units of the other side.
+    pub fn fit(&self, others: usize, p: usize) -> bool {
+        let size = others.checked_mul(p);
+        self.precision.len() == p
+            && size == Some(self.weights.len())
+            && size == Some(self.variances.len())
     }
 
     /// One pass over the weights, each set to its best given the others, in the order given;
@@ -184,9 +193,11 @@ mod tests {
         units.mean = vec![1.0, 1.2, -0.5];
         units.precision = vec![2.0];
         let (starts, others) = ([0usize, 1, 2, 3], [0u32, 0, 1]);
-        let lists = Lists { starts: &starts, others: &others, ordered: true };
+        let never = crate::Hurry::default();
+        let lists = Lists { starts: &starts, others: &others, ordered: true, hurry: &never };
         let (other_starts, rows) = ([0usize, 2, 3], [0u32, 1, 2]);
-        let other_lists = Lists { starts: &other_starts, others: &rows, ordered: true };
+        let other_lists =
+            Lists { starts: &other_starts, others: &rows, ordered: true, hurry: &never };
         let mut presence = Presence::new(2, &units);
         presence.precision = vec![0.5];
         presence.update(&mut units, lists, other_lists, &[0, 1]);

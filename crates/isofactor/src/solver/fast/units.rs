@@ -16,8 +16,10 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    monitor::Hurry,
     passes::{blocks, split_at_ends},
     simd::{self, Kernel, LANES, Lanes, ZERO},
 };
@@ -31,6 +33,8 @@ pub(super) struct Lists<'a> {
     pub others: &'a [u32],
     /// Whether the entries of a unit are in the order of the other side.
     pub ordered: bool,
+    /// When it is raised, units that have not been updated yet stay as they are.
+    pub hurry: &'a Hurry,
 }
 
 impl Lists<'_> {
@@ -58,7 +62,7 @@ pub(super) struct Responses<'a> {
 }
 
 /// The posterior of one side.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Units {
     /// Coordinates of a unit (`p`).
     pub p: usize,
@@ -104,6 +108,16 @@ impl Units {
             precision: vec![1.0; p],
             prior: vec![0.0; count * p],
         }
+    }
+
+    /// Whether there are numbers for so many units.
+    pub fn fit(&self, count: usize, p: usize) -> bool {
+        let size = |each: usize| count.checked_mul(each);
+        self.p == p
+            && self.precision.len() == p
+            && size(p) == Some(self.mean.len())
+            && size(p) == Some(self.prior.len())
+            && size(triangle(p)) == Some(self.covariance.len())
     }
 
     pub fn len(&self) -> usize {
@@ -174,6 +188,9 @@ impl Units {
             .zip(means)
             .zip(covariances)
             .map(|((units, mean), covariance)| {
+                if lists.hurry.is_raised() {
+                    return 0.0;
+                }
                 simd::dispatch(Update {
                     layout: Layout::new(p),
                     bands,
@@ -603,7 +620,8 @@ mod tests {
         unit.prior = vec![0.2, -0.1, 0.3];
         let (starts, index) = ([0, 3], [0u32, 1, 1]);
         let (z, w) = ([1.0, 2.0, -0.5], [1.0, 0.5, 2.0]);
-        let lists = Lists { starts: &starts, others: &index, ordered: true };
+        let never = Hurry::default();
+        let lists = Lists { starts: &starts, others: &index, ordered: true, hurry: &never };
         let (level, tau) = (0.25, 1.5);
         let responses = Responses { z: &z, w: Some(&w), level, noise_precision: tau };
         let squares = unit.update(&other, lists, responses);
