@@ -30,8 +30,9 @@ pub(crate) fn inline(scene: &Scene, format: Format) -> String {
         Format::Narrow => "narrow",
     };
     format!(
-        "<svg class=\"{class}\" role=\"img\" viewBox=\"0 0 {} {}\" style=\"max-width:{}px\" \
+        "<svg class=\"{class}{}\" role=\"img\" viewBox=\"0 0 {} {}\" style=\"max-width:{}px\" \
          font-size=\"{}\" data-plot=\"{}\">\n{}{}</svg>\n",
+        if scene.square { " square" } else { "" },
         coordinate(frame.width),
         coordinate(frame.height),
         // Small screens between the two formats may enlarge the narrow one a little.
