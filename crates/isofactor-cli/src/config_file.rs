@@ -59,7 +59,7 @@ fn read(path: &Path) -> Result<Vec<(String, String)>, Failure> {
         match value {
             toml::Value::Boolean(true) => options.push((key.clone(), format!("--{key}"))),
             toml::Value::Boolean(false) => {}
-            toml::Value::Array(list) if key == "missing" => {
+            toml::Value::Array(list) if matches!(key.as_str(), "missing" | "skip") => {
                 for mark in &list {
                     let option = format!("--{key}={}", scalar(mark).ok_or_else(bad)?);
                     options.push((key.clone(), option));

@@ -58,7 +58,9 @@ impl From<isofactor_io::Error> for Failure {
         let sentence = error.to_string();
         match error {
             isofactor_io::Error::Unwritable { .. } => Failure::Unexpected(sentence),
-            isofactor_io::Error::UnknownColumn { .. } => Failure::Usage(sentence),
+            isofactor_io::Error::UnknownColumn { .. }
+            | isofactor_io::Error::UnknownEnding { .. }
+            | isofactor_io::Error::CommaTwice { .. } => Failure::Usage(sentence),
             _ => Failure::Data(sentence),
         }
     }

@@ -7,6 +7,7 @@ mod failure;
 mod page;
 mod paths;
 mod progress;
+mod reading;
 mod summary;
 mod text;
 

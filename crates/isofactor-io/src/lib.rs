@@ -4,20 +4,25 @@
 //! the line, and none allocates by what a header claims. Output is written beside its final name
 //! and moved there when it is whole.
 
-mod entries;
 mod error;
 mod factor_file;
 mod knots;
 mod labels;
 mod model_file;
+mod reading;
 mod trace_file;
 mod write;
 
-pub use entries::{Source, TableFormat, read_entries, read_pairs};
-pub use error::{Error, Result};
+pub use error::{Error, Place, Result};
 pub use factor_file::{FactorFile, read_factors, write_factors};
 pub use knots::read_knots;
 pub use labels::Labels;
 pub use model_file::{LabelledModel, read_model, write_model};
+pub use reading::{
+    entries::{Pairs, read_entries, read_entries_watched, read_pairs, read_pairs_watched},
+    format::{FileKind, HeaderRule, TableFormat, parse_delimiter},
+    monitor::{ReadMonitor, Silent},
+    source::Source,
+};
 pub use trace_file::write_trace;
 pub use write::{Target, write_entries, write_predictions};

@@ -1,12 +1,13 @@
 //! `isofactor evaluate`: predictions against observed values.
 
 use isofactor::{Metrics, Observations, Shape, model::metrics};
-use isofactor_io::{Labels, Source, read_entries, read_model};
+use isofactor_io::{Labels, read_model};
 
 use super::fit::table_format;
 use crate::{
     args::EvaluateArgs,
     failure::Failure,
+    reading,
     text::{short, show, thousands},
 };
 
@@ -14,8 +15,8 @@ use crate::{
 pub fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let known = read_model(&args.model)?;
     let (mut rows, mut columns) = (Labels::default(), Labels::default());
-    let source = Source::new(&args.data);
-    let entries = read_entries(&source, &table_format(&args.table), &mut rows, &mut columns)?;
+    let format = table_format(&args.table);
+    let entries = reading::entries(&args.data, &format, &mut rows, &mut columns)?;
     let shape = Shape { rows: rows.len(), columns: columns.len() };
     let observations = Observations::arrange(shape, entries)?;
     let row_numbers: Vec<Option<usize>> = rows.names().map(|name| known.rows.find(name)).collect();

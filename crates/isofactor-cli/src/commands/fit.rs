@@ -14,8 +14,8 @@ use isofactor::{
     select::hold_out,
 };
 use isofactor_io::{
-    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_factors,
-    read_model, write_model, write_trace,
+    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_factors, read_model,
+    write_model, write_trace,
 };
 
 use super::generate::{is_table, known_link};
@@ -24,6 +24,7 @@ use crate::{
     failure::Failure,
     page, paths,
     progress::Progress,
+    reading,
     summary::{FitJson, describe},
     text::{say, short, show, thousands},
 };
@@ -154,6 +155,11 @@ pub fn table_format(args: &TableArgs) -> TableFormat {
         value: args.value.clone(),
         wide: args.wide,
         missing: args.missing.clone(),
+        skip: args.skip.clone(),
+        header: args.header,
+        delimiter: args.delimiter,
+        decimal_comma: args.decimal_comma,
+        kind: args.format,
     }
 }
 
@@ -169,10 +175,7 @@ impl Data {
     fn read(args: &FitArgs) -> Result<Self, Failure> {
         let format = table_format(&args.table);
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
-        let mut read = |path: &Path| {
-            let source = Source::new(path);
-            read_entries(&source, &format, &mut rows, &mut columns)
-        };
+        let mut read = |path: &Path| reading::entries(path, &format, &mut rows, &mut columns);
         let train = read(&args.data)?;
         let validation = args.valid.as_deref().map(&mut read).transpose()?;
         // Rows and columns that only the validation entries have belong to the matrix too.

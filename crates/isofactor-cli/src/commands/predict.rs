@@ -3,15 +3,14 @@
 use std::{collections::HashMap, io, path::Path};
 
 use isofactor::solver::NewUnit;
-use isofactor_io::{
-    LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_model, read_pairs,
-    write_predictions,
-};
+use isofactor_io::{LabelledModel, Labels, TableFormat, Target, read_model, write_predictions};
+
+use super::fit::table_format;
 
 use crate::{
     args::PredictArgs,
     failure::Failure,
-    paths,
+    paths, reading,
     text::{say, thousands},
 };
 
@@ -30,7 +29,7 @@ impl NewUnits {
             return Err(Failure::Usage(sentence.to_owned()));
         }
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
-        let entries = read_entries(&Source::new(path), format, &mut rows, &mut columns)?;
+        let entries = reading::entries(path, format, &mut rows, &mut columns)?;
         let mut of_rows: EntriesOf = HashMap::new();
         let mut of_columns: EntriesOf = HashMap::new();
         let mut passed_over = 0;
@@ -82,12 +81,8 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     )?;
     let target = args.out.as_deref().map(Target::new).transpose()?;
     let known = read_model(&args.model)?;
-    let format = TableFormat {
-        row: args.row.clone(),
-        column: args.column.clone(),
-        ..TableFormat::default()
-    };
-    let pairs = read_pairs(&Source::new(&args.pairs), &format)?;
+    let format = table_format(&args.table);
+    let pairs = reading::pairs(&args.pairs, &format)?;
     let new = match &args.with {
         Some(path) => NewUnits::read(path, &format, &known)?,
         None => NewUnits::default(),
@@ -108,7 +103,7 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
             }
         })
         .collect();
-    let named = pairs.iter().zip(&predictions).map(|((r, c), &p)| (r.as_str(), c.as_str(), p));
+    let named = pairs.iter().zip(&predictions).map(|((row, column), &p)| (row, column, p));
     match target {
         Some(target) => target.write(|out| write_predictions(out, named))?,
         None => match write_predictions(&mut io::stdout().lock(), named) {
