@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check bench bench-passes bench-cost bench-memory bench-curved bench-peers \
-        bench-reference program deny clean
+        bench-reference bench-reading fuzz-readers program deny clean
 
 test: format lint doc check
 
@@ -55,12 +55,29 @@ bench-curved:
 bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
 
+# The CSV reader beside polars, on made files of 50 million lines that are removed again.
+LINES ?= 5e7
+bench-reading: .venv/polars
+	$(CARGO) build --release --locked --package isofactor-io --example read_entries
+	.venv/bin/python bench/reading/compare.py --lines $(LINES) --out $(abspath $(BENCH_OUT)) \
+	    --reader $(or $(CARGO_TARGET_DIR),target)/release/examples/read_entries
+
+# So many damaged files of each of 19 kinds; SEED=N begins elsewhere, ONLY=parquet takes some kinds.
+CASES ?= 100000
+fuzz-readers:
+	CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io --test hostile -- --nocapture
+
 program:
 	$(CARGO) build --release --locked
 
 # The program against a plain NumPy version of the algorithm that keeps every kernel centre.
 bench-reference: .venv/numpy program
 	.venv/bin/python bench/compare_reference.py --program target/release/isofactor
+
+.venv/polars:
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet numpy polars
+	touch .venv/polars
 
 .venv/numpy:
 	python3 -m venv .venv

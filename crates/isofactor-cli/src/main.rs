@@ -21,6 +21,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    quiet_about_caught_panics();
     let raw: Vec<OsString> = std::env::args_os().collect();
     let outcome = config_file::expand(raw).and_then(|raw| match Args::try_parse_from(raw) {
         Ok(args) => run(args.command),
@@ -30,6 +31,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// A decoder that panics on a damaged file is caught and told in a sentence; nothing else need be
+/// said about it.
+fn quiet_about_caught_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !isofactor_io::panics_are_caught() {
+            usual(panic);
+        }
+    }));
 }
 
 fn run(command: Command) -> Result<(), Failure> {

@@ -21,6 +21,7 @@ pub use model_file::{LabelledModel, read_model, write_model};
 pub use reading::{
     entries::{Pairs, read_entries, read_entries_watched, read_pairs, read_pairs_watched},
     format::{FileKind, HeaderRule, TableFormat, parse_delimiter},
+    guard::panics_are_caught,
     monitor::{ReadMonitor, Silent},
     source::Source,
 };

@@ -30,6 +30,7 @@ use crate::{
         batches::{BatchSource, pandas_index, unreadable},
         columns::is_readable,
         decoded_limit,
+        guard::guarded,
         places::Header,
         source::{Input, Source, open_file},
     },
@@ -148,7 +149,8 @@ impl ArrowBatches {
                 check_batch(&data, [&kind].into_iter(), &body)?;
                 let schema = self.schema.clone();
                 let body = body.into();
-                read_dictionary(&body, dictionary, &schema, &mut self.dictionaries, &version)
+                let known = &mut self.dictionaries;
+                guarded(|| read_dictionary(&body, dictionary, &schema, known, &version))?
                     .map_err(|e| e.to_string())?;
                 Ok(None)
             }
@@ -156,14 +158,10 @@ impl ArrowBatches {
                 let batch = message.header_as_record_batch().ok_or("an empty message")?;
                 check_batch(&batch, self.schema.fields().iter().map(|f| f.data_type()), &body)?;
                 let body = body.into();
-                let decoded = read_record_batch(
-                    &body,
-                    batch,
-                    self.schema.clone(),
-                    &self.dictionaries,
-                    Some(&self.projected),
-                    &version,
-                );
+                let (schema, known) = (self.schema.clone(), &self.dictionaries);
+                let columns = Some(&*self.projected);
+                let decoded =
+                    guarded(|| read_record_batch(&body, batch, schema, known, columns, &version))?;
                 decoded.map(Some).map_err(|e| e.to_string())
             }
             other => Err(format!("a message of the kind {other:?} where a batch should be")),

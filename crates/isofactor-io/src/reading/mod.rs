@@ -19,6 +19,7 @@ pub(crate) mod columns;
 pub(crate) mod delimited;
 pub(crate) mod entries;
 pub(crate) mod format;
+pub(crate) mod guard;
 pub(crate) mod matrix_market;
 pub(crate) mod monitor;
 pub(crate) mod npy;

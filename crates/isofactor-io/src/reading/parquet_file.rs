@@ -34,6 +34,7 @@ use crate::{
         batches::{BatchSource, pandas_index, unreadable},
         columns::is_readable,
         decoded_limit,
+        guard::guarded,
         parquet_pages::page_sizes,
         places::Header,
         source::{Source, open_file},
@@ -110,10 +111,12 @@ impl BatchSource for ParquetParts {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some(batch) = self.reader.as_mut().and_then(Iterator::next) {
-                return batch.map(Some).map_err(|e| damaged(&self.part.path, &e.to_string()));
+            let next = guarded(|| self.reader.as_mut().and_then(Iterator::next));
+            match next.map_err(|reason| damaged(&self.part.path, &reason))? {
+                Some(Ok(batch)) => return Ok(Some(batch)),
+                Some(Err(error)) => return Err(damaged(&self.part.path, &error.to_string())),
+                None => self.reader = None,
             }
-            self.reader = None;
             let Some(path) = self.parts.next() else { return Ok(None) };
             self.part = Part::open(path, &self.read)?;
             let schema = self.part.metadata.schema();
@@ -167,24 +170,11 @@ impl Part {
         let file = open_file(&path)?;
         let length = file.metadata().map_err(|e| Error::reading(&path, &e))?.len();
         let bytes = Chunks { file: Arc::new(file), length, read: read.clone() };
-        let wrong = |e: ParquetError| damaged(&path, &e.to_string());
-        // The types are Parquet's own: what Arrow notes beside them would have columns of codes, and
-        // is one more thing to distrust.
-        let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let metadata = ArrowReaderMetadata::load(&bytes, plain.clone()).map_err(wrong)?;
-        // Texts stay where they were unpacked: a long one that occurs a thousand times is held once.
-        let fields = metadata.schema().fields().iter().map(|field| {
-            let kind = match field.data_type() {
-                DataType::Utf8 => DataType::Utf8View,
-                DataType::Binary => DataType::BinaryView,
-                other => other.clone(),
-            };
-            Field::new(field.name(), kind, field.is_nullable())
-        });
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let metadata =
-            ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
-                .map_err(wrong)?;
+        let metadata = match guarded(|| contents(&bytes)) {
+            Ok(Ok(metadata)) => metadata,
+            Ok(Err(error)) => return Err(damaged(&path, &error.to_string())),
+            Err(reason) => return Err(damaged(&path, &reason)),
+        };
         Ok(Self { path, bytes, metadata })
     }
 
@@ -198,11 +188,8 @@ impl Part {
         );
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let rows = (FIELDS / columns.len().max(1)).clamp(64, 1 << 13);
-        builder
-            .with_projection(mask)
-            .with_batch_size(rows)
-            .build()
-            .map_err(|e| wrong(e.to_string()))
+        let builder = builder.with_projection(mask).with_batch_size(rows);
+        guarded(|| builder.build()).map_err(wrong)?.map_err(|e| wrong(e.to_string()))
     }
 
     fn check(&self, columns: &[usize]) -> std::result::Result<(), String> {
@@ -252,6 +239,25 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// What a file holds, with the types that its columns are to be read as.
+fn contents(bytes: &Chunks) -> ParquetResult<ArrowReaderMetadata> {
+    // The types are Parquet's own: what Arrow notes beside them would have columns of codes, and is
+    // one more thing to distrust.
+    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let metadata = ArrowReaderMetadata::load(bytes, plain.clone())?;
+    // Texts stay where they were unpacked: a long one that occurs a thousand times is held once.
+    let fields = metadata.schema().fields().iter().map(|field| {
+        let kind = match field.data_type() {
+            DataType::Utf8 => DataType::Utf8View,
+            DataType::Binary => DataType::BinaryView,
+            other => other.clone(),
+        };
+        Field::new(field.name(), kind, field.is_nullable())
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {

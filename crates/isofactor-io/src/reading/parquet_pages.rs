@@ -65,8 +65,7 @@ impl<R: Read> Compact<R> {
     fn page(&mut self) -> std::io::Result<[i64; 3]> {
         let mut found = [None; 3];
         let mut field = 0;
-        loop {
-            let Some(kind) = self.field(&mut field)? else { break };
+        while let Some(kind) = self.field(&mut field)? {
             match (field, kind) {
                 (1..=3, 5) => found[field as usize - 1] = Some(self.signed()?),
                 _ => self.pass(kind, 0)?,
