@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod determinism;
 mod fast;
+mod files;
 mod fit;
 mod generate;
 mod help;

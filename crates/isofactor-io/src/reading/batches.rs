@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Place, Result},
     labels::Labels,
     reading::{
-        columns::{Cell, Column, NoName},
+        columns::{Cell, Column, LONGEST_NAME, NoName},
         format::TableFormat,
         number::Marks,
         places::Header,
@@ -146,6 +146,7 @@ impl<S: BatchSource> Records for Batches<S> {
             let reason = match why {
                 NoName::Null => "is missing; take such rows out".to_owned(),
                 NoName::NotText => "is not valid UTF-8 text".to_owned(),
+                NoName::TooLong => format!("is longer than {LONGEST_NAME} bytes"),
                 NoName::Fraction(value) => {
                     format!("is {value}, but names are text or whole numbers")
                 }

@@ -25,6 +25,10 @@ use crate::{
     reading::number::{Field, Marks},
 };
 
+/// The longest name, in bytes: a file may hold a text once and refer to it a million times, and each
+/// time it would be read.
+pub(crate) const LONGEST_NAME: usize = 1 << 16;
+
 /// What a column holds.
 pub(crate) enum Column {
     Floats(Float64Array),
@@ -66,6 +70,7 @@ pub(crate) enum Moment {
 pub(crate) enum NoName {
     Null,
     NotText,
+    TooLong,
     Fraction(f64),
     OutOfRange,
 }
@@ -219,6 +224,9 @@ impl Column {
         match self {
             Column::Texts(texts) => {
                 let bytes = texts.bytes(at).ok_or(NoName::Null)?;
+                if bytes.len() > LONGEST_NAME {
+                    return Err(NoName::TooLong);
+                }
                 return labels.number_of_bytes(bytes).ok_or(NoName::NotText);
             }
             Column::Coded(codes, of) => {

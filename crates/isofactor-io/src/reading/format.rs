@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// How a table is to be read.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableFormat {
     /// The column that names rows; the first by default in long form, none in wide form.
     pub row: Option<String>,

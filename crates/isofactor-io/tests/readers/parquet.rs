@@ -6,11 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int64Array,
     ListArray, RecordBatch, StringArray, UInt64Array, types::Int32Type,
 };
-use parquet::{
-    arrow::ArrowWriter,
-    basic::{Compression, Encoding},
-    file::properties::WriterProperties,
-};
+use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 
 use crate::support::{Folder, columns, plain, read, wide};
 
@@ -159,21 +155,22 @@ fn parts_of_a_folder_must_have_the_same_columns() {
 }
 
 #[test]
-fn a_long_text_that_occurs_often_is_held_once() {
+fn names_have_a_length_that_is_read_again_and_again_without_harm() {
     let folder = Folder::new();
     let path = folder.path("t.parquet");
-    let long = "x".repeat(1 << 20);
-    let rows: StringArray = (0..100).map(|_| Some(long.as_str())).collect::<Vec<_>>().into();
-    let columns: Int64Array = (0..100).map(Some).collect();
-    let table = batch(vec![
-        ("row", Arc::new(rows) as ArrayRef),
-        ("column", Arc::new(columns.clone())),
-        ("value", Arc::new(columns.clone())),
-    ]);
-    let properties = WriterProperties::builder()
-        .set_dictionary_page_size_limit(4 << 20)
-        .set_column_encoding("row".into(), Encoding::PLAIN);
-    write(&path, &table, properties.build());
+    let numbers: Int64Array = (0..3).map(Some).collect();
+    let of_length = |length: usize| {
+        let rows = StringArray::from(vec!["x".repeat(length); 3]);
+        batch(vec![
+            ("row", Arc::new(rows) as ArrayRef),
+            ("column", Arc::new(numbers.clone())),
+            ("value", Arc::new(numbers.clone())),
+        ])
+    };
+    write(&path, &of_length(1 << 16), WriterProperties::default());
     let found = read(&path, &plain()).unwrap();
-    assert_eq!((found.rows.len(), found.entries.len()), (1, 100));
+    assert_eq!((found.rows.len(), found.entries.len()), (1, 3));
+    write(&path, &of_length((1 << 16) + 1), WriterProperties::default());
+    let message = read(&path, &plain()).unwrap_err().to_string();
+    assert!(message.contains("row 1") && message.contains("65536 bytes"), "{message}");
 }
