@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check browser-test bench bench-passes bench-cost bench-memory bench-curved \
-        bench-peers bench-reference fuzz-model kill-test program deny clean
+        bench-peers bench-reference bench-reading fuzz-model fuzz-readers kill-test program deny clean
 
 test: format lint doc check browser-test
 
@@ -61,9 +61,9 @@ bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
 
 # Millions of damaged model files: none may panic, hang, or be used as what it is not.
-CASES ?= 2000000
+MODEL_CASES ?= 2000000
 fuzz-model:
-	ISOFACTOR_FUZZ_CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io \
+	ISOFACTOR_FUZZ_CASES=$(MODEL_CASES) $(CARGO) test --release --locked --package isofactor-io \
 	    --test model_fuzz -- --nocapture
 
 # Fits by both solvers are killed so often, at any moment, and must end in the same bytes.
@@ -71,12 +71,29 @@ KILLS ?= 200
 kill-test:
 	KILLS=$(KILLS) $(CARGO) test --locked --package isofactor-cli --test cli kill:: -- --nocapture
 
+# The CSV reader beside polars, on made files of 50 million lines that are removed again.
+LINES ?= 5e7
+bench-reading: .venv/polars
+	$(CARGO) build --release --locked --package isofactor-io --example read_entries
+	.venv/bin/python bench/reading/compare.py --lines $(LINES) --out $(abspath $(BENCH_OUT)) \
+	    --reader $(or $(CARGO_TARGET_DIR),target)/release/examples/read_entries
+
+# So many damaged files of each of 19 kinds; SEED=N begins elsewhere, ONLY=parquet takes some kinds.
+CASES ?= 100000
+fuzz-readers:
+	CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io --test hostile -- --nocapture
+
 program:
 	$(CARGO) build --release --locked
 
 # The program against a plain NumPy version of the algorithm that keeps every kernel centre.
 bench-reference: .venv/numpy program
 	.venv/bin/python bench/compare_reference.py --program target/release/isofactor
+
+.venv/polars:
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet numpy polars
+	touch .venv/polars
 
 .venv/numpy:
 	python3 -m venv .venv

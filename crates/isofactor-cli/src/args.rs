@@ -10,6 +10,7 @@ use isofactor::{
         SolverKind, StartLink, StepRule,
     },
 };
+use isofactor_io::{FileKind, HeaderRule, parse_delimiter};
 use isofactor_lab::NoiseKind;
 
 use crate::{
@@ -125,13 +126,15 @@ pub struct GenerateArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct TableArgs {
-    /// Name of the column that names rows (the first by default).
+    /// Name or number of the column that names rows (the one called row, or the first, by
+    /// default; with --wide rows are numbered by default).
     #[arg(long, value_name = "NAME")]
     pub row: Option<String>,
-    /// Name of the column that names columns (the second by default).
+    /// Name or number of the column that names columns (the one called column, or the second).
     #[arg(long, value_name = "NAME")]
     pub column: Option<String>,
-    /// Name of the column of values (the third by default).
+    /// Name or number of the column of values (the one called value, or the third); of an .npz
+    /// file with several arrays, the array.
     #[arg(long, value_name = "NAME")]
     pub value: Option<String>,
     /// Each line is a row of the matrix, one field a column; empty or NA is missing.
@@ -140,6 +143,23 @@ pub struct TableArgs {
     /// A value that marks a missing entry; may be given several times.
     #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub missing: Vec<String>,
+    /// With --wide, a column to leave out: its name, or its number from 1; may be given several
+    /// times.
+    #[arg(long, value_name = "COLUMN", requires = "wide")]
+    pub skip: Vec<String>,
+    /// Whether the first line of a text is a header: yes, no, or auto (it is, unless it has a
+    /// number where the value should be).
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    pub header: HeaderRule,
+    /// What separates the fields of a text: a character or tab; found out by default.
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
+    pub delimiter: Option<u8>,
+    /// Numbers in a text have a comma, as in 3,5.
+    #[arg(long)]
+    pub decimal_comma: bool,
+    /// The kind of file, whatever its ending: csv, tsv, parquet, arrow, mtx, npy or npz.
+    #[arg(long, value_name = "KIND")]
+    pub format: Option<FileKind>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -152,7 +172,8 @@ Example: isofactor fit ratings.csv --holdout 0.1 --out ratings.isofactor --repor
 --bandwidth 0.5 --iterations 2000 --trace trace.csv"
 )]
 pub struct FitArgs {
-    /// The data: CSV or TSV with row, column and value; '-' is CSV on standard input.
+    /// The data: CSV, TSV, Parquet (also a folder), Arrow, Matrix Market or NumPy, by its ending;
+    /// '-' is CSV on standard input.
     pub data: PathBuf,
     /// Options from a TOML file, a key for each option here; the command line wins.
     #[arg(long, value_name = "FILE")]
@@ -296,7 +317,7 @@ pub struct BcdArgs {
 pub struct PredictArgs {
     /// The model.
     pub model: PathBuf,
-    /// Pairs: CSV or TSV with row and column; '-' is CSV on standard input.
+    /// Pairs: CSV, TSV, Parquet or Arrow with row and column; '-' is CSV on standard input.
     pub pairs: PathBuf,
     /// Entries of rows and columns that the model has not seen (row, column, value): they are
     /// placed by these without fitting anything again.
@@ -305,12 +326,8 @@ pub struct PredictArgs {
     /// Write here (.csv, .tsv or .parquet) instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Name of the column that names rows (the first by default).
-    #[arg(long, value_name = "NAME")]
-    pub row: Option<String>,
-    /// Name of the column that names columns (the second by default).
-    #[arg(long, value_name = "NAME")]
-    pub column: Option<String>,
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 #[derive(Debug, clap::Args)]

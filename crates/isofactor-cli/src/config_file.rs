@@ -76,7 +76,7 @@ fn written(key: &str, value: &toml::Value) -> Option<Vec<String>> {
     match value {
         toml::Value::Boolean(true) => Some(vec![format!("--{key}")]),
         toml::Value::Boolean(false) => Some(Vec::new()),
-        toml::Value::Array(list) if key == "missing" => {
+        toml::Value::Array(list) if matches!(key, "missing" | "skip") => {
             list.iter().map(|mark| Some(format!("--{key}={}", scalar(mark)?))).collect()
         }
         toml::Value::Array(list) => {

@@ -60,7 +60,9 @@ impl From<isofactor_io::Error> for Failure {
             isofactor_io::Error::Unwritable { .. } => Failure::Unexpected(sentence),
             isofactor_io::Error::UnknownColumn { .. }
             | isofactor_io::Error::NoSuchTable { .. }
-            | isofactor_io::Error::OtherSettings { .. } => Failure::Usage(sentence),
+            | isofactor_io::Error::OtherSettings { .. }
+            | isofactor_io::Error::UnknownEnding { .. }
+            | isofactor_io::Error::CommaTwice { .. } => Failure::Usage(sentence),
             _ => Failure::Data(sentence),
         }
     }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use isofactor::EntryList;
-use isofactor_io::{LabelledModel, Labels, Source, TableFormat, read_entries};
+use isofactor_io::{LabelledModel, Labels, TableFormat};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, reading};
 
 /// Entries, and the names of their rows and columns.
 pub struct Given {
@@ -27,7 +27,7 @@ impl Given {
     /// Reads a file.
     pub fn read(path: &Path, format: &TableFormat) -> Result<Self, Failure> {
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
-        let entries = read_entries(&Source::new(path), format, &mut rows, &mut columns)?;
+        let entries = reading::entries(path, format, &mut rows, &mut columns)?;
         Ok(Self { entries, rows, columns })
     }
 

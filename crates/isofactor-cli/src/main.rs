@@ -14,6 +14,7 @@ mod names;
 mod new_units;
 mod paths;
 mod progress;
+mod reading;
 mod summary;
 mod table_out;
 mod text;
@@ -28,6 +29,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    quiet_about_caught_panics();
     let raw: Vec<OsString> = std::env::args_os().collect();
     let outcome = config_file::expand(raw).and_then(|raw| match Args::try_parse_from(raw) {
         Ok(args) => run(args.command),
@@ -37,6 +39,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// A decoder that panics on a damaged file is caught and told in a sentence; nothing else need be
+/// said about it.
+fn quiet_about_caught_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !isofactor_io::panics_are_caught() {
+            usual(panic);
+        }
+    }));
 }
 
 fn run(command: Command) -> Result<(), Failure> {

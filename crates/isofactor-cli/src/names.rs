@@ -108,7 +108,8 @@ impl Titles {
     /// From a table whose first two columns are a name and a text.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let pairs = read_pairs(&Source::new(path), &TableFormat::default())?;
-        Ok(Self(pairs.into_iter().collect()))
+        let named = pairs.iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
+        Ok(Self(named.collect()))
     }
 
     /// The text beside a name; empty where there is none.

@@ -1,11 +1,32 @@
 //! What can be wrong with a file, with the place where.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use thiserror::Error;
 
 /// The result of reading or writing.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text, counted from 1.
+    Line(u64),
+    /// A row of a table or matrix, counted from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(number) => write!(f, "line {number}"),
+            Place::Row(number) => write!(f, "row {number}"),
+        }
+    }
+}
 
 /// What went wrong with a file.
 #[derive(Debug, Error)]
@@ -38,6 +59,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// It is a matrix without any entry.
+    #[error("{path}: there are no entries in it")]
+    NoEntries {
+        /// The file.
+        path: PathBuf,
+    },
     /// Every value is marked missing.
     #[error("{path}: there are no entries, every value is marked as missing")]
     AllMissing {
@@ -57,7 +84,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A column that was asked for is not in the header.
-    #[error("{path}: there is no column '{name}'; the header has: {header}")]
+    #[error("{path}: there is no column '{name}'; the header has: {header}{nearest}")]
     UnknownColumn {
         /// The file.
         path: PathBuf,
@@ -65,6 +92,88 @@ pub enum Error {
         name: String,
         /// The names there are.
         header: String,
+        /// The end of the sentence that names the one most like it, if any is.
+        nearest: String,
+    },
+    /// Two columns have the same name.
+    #[error(
+        "{path}: the columns {first} and {second} are both called '{name}'; rename one, or leave it out with --skip {second} (--wide) or name the other by its number"
+    )]
+    TwoColumns {
+        /// The file.
+        path: PathBuf,
+        /// Their name.
+        name: String,
+        /// One of them, counted from 1.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// A column has a type that is neither names nor numbers.
+    #[error(
+        "{path}: the column '{column}' holds {kind}, which are neither names nor numbers here; choose others with --row, --column and --value, or leave it out with --skip '{column}' (--wide)"
+    )]
+    ColumnType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What it holds.
+        kind: String,
+    },
+    /// The ending of a file says nothing.
+    #[error(
+        "{path}: what kind of file is it? The endings known are {known}; say --format csv (or tsv, parquet, ...) for a file with another"
+    )]
+    UnknownEnding {
+        /// The file.
+        path: PathBuf,
+        /// The endings known.
+        known: String,
+    },
+    /// It is of a kind or variant that is not read.
+    #[error("{path}: {reason}")]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// What it is and what to do.
+        reason: String,
+    },
+    /// It is not what its name says, or it is damaged.
+    #[error("{path}: not a usable {kind} file ({reason})")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        kind: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A comma is asked to separate fields and decimals.
+    #[error(
+        "{path}: with --decimal-comma a comma cannot separate the fields too; say --delimiter ';' or --delimiter tab"
+    )]
+    CommaTwice {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There are more names than can be numbered.
+    #[error("{path}: there are more than 4,294,967,295 names")]
+    TooManyNames {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A field that should name a row or column does not.
+    #[error("{path}, {place}: the name in column '{column}' {reason}")]
+    NoName {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        place: Place,
+        /// The column.
+        column: String,
+        /// What is wrong, as the end of the sentence.
+        reason: String,
     },
     /// A line is not as the others are.
     #[error("{path}, line {line}: {reason}")]
@@ -78,25 +187,31 @@ pub enum Error {
     },
     /// A value is not a number.
     #[error(
-        "{path}, line {line}: the value '{text}' is not a number; if it stands for a missing entry, add --missing '{text}'"
+        "{path}, {place}: the value '{text}' in column '{column}' is not a number; if it stands for a missing entry, add --missing '{text}'{hint}"
     )]
     NotANumber {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1.
-        line: u64,
+        /// Where in it.
+        place: Place,
+        /// The column.
+        column: String,
         /// What stands there.
         text: String,
+        /// What else may help, as the end of the sentence.
+        hint: &'static str,
     },
     /// A value is NaN or infinite.
     #[error(
-        "{path}, line {line}: the value '{text}' is not finite; if it stands for a missing entry, add --missing '{text}'"
+        "{path}, {place}: the value '{text}' in column '{column}' is not finite; if it stands for a missing entry, add --missing '{text}'"
     )]
     NotFinite {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1.
-        line: u64,
+        /// Where in it.
+        place: Place,
+        /// The column.
+        column: String,
         /// What stands there.
         text: String,
     },

@@ -11,9 +11,14 @@
 use isofactor::{Factors, Knots, KnownLink, Shape};
 
 use crate::{
-    entries::{Source, Table},
     error::{Error, Result},
     labels::Labels,
+    reading::{
+        entries::open_text_table,
+        format::{HeaderRule, TableFormat},
+        source::Source,
+        tabular::{Form, Records},
+    },
     write::Target,
 };
 
@@ -57,45 +62,45 @@ impl FactorFile {
 
 /// Reads factors.
 pub fn read_factors(source: &Source) -> Result<FactorFile> {
-    let mut table = Table::open(source)?;
-    table.place(None, 2, 3, "kind, label and at least one factor")?;
+    let format = TableFormat { header: HeaderRule::Yes, ..TableFormat::default() };
+    let mut table = open_text_table(source, &format, Form::Long)?;
+    table.needs(3, "kind, label and at least one factor")?;
     let (mut rows, mut columns) = (Labels::default(), Labels::default());
     let (mut row_factors, mut column_factors) = (Vec::new(), Vec::new());
     let (mut name, mut knots) = (None, Vec::new());
     let mut rank = None;
-    while let Some(record) = table.next()? {
-        let line = |reason: &str| Error::Line {
-            path: table.path.clone(),
-            line: record.position().map_or(0, csv::Position::line),
-            reason: reason.to_owned(),
-        };
-        let fields = record.iter().skip(2).take_while(|field| !field.is_empty());
-        let numbers: Vec<Option<f64>> =
-            fields.map(|field| table.value(field, &[])).collect::<Result<_>>()?;
-        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
-        let (labels, factors) = match &record[0] {
+    while table.advance()? {
+        let mut numbers = Vec::new();
+        for field in 2..table.width() {
+            if table.text(field)?.is_empty() {
+                break;
+            }
+            numbers.extend(table.value(field)?);
+        }
+        let label = table.text(1)?;
+        let (labels, factors) = match table.text(0)? {
             "row" => (&mut rows, &mut row_factors),
             "column" => (&mut columns, &mut column_factors),
             "link" => {
-                name = Some(record[1].to_owned());
+                name = Some(label.to_owned());
                 continue;
             }
             "knot" if numbers.len() == 2 => {
                 knots.push((numbers[0], numbers[1]));
                 continue;
             }
-            _ => return Err(line("the kind must be row, column, link or knot")),
+            _ => return Err(table.wrong("the kind must be row, column, link or knot")),
         };
         if numbers.is_empty() || *rank.get_or_insert(numbers.len()) != numbers.len() {
-            return Err(line("every row and column must have the same number of factors"));
+            return Err(table.wrong("every row and column must have the same number of factors"));
         }
-        if labels.find(&record[1]).is_some() {
-            return Err(line("the label occurs twice"));
+        if labels.find(label).is_some() {
+            return Err(table.wrong("the label occurs twice"));
         }
-        labels.number(&record[1]);
+        labels.number(label);
         factors.extend(numbers);
     }
-    let path = table.path;
+    let path = source.name();
     let rank = rank.ok_or(Error::HeaderOnly { path: path.clone() })?;
     let factors = Factors::from_vecs(rank, row_factors, column_factors)
         .ok_or(Error::HeaderOnly { path: path.clone() })?;

@@ -3,23 +3,26 @@
 use isofactor::Knots;
 
 use crate::{
-    entries::{Source, Table},
     error::{Error, Result},
+    reading::{
+        entries::open_text_table,
+        format::TableFormat,
+        source::Source,
+        tabular::{Form, Records},
+    },
 };
 
 /// Reads the knots of a link: the first two columns are score and value, both increasing.
 pub fn read_knots(source: &Source) -> Result<Knots> {
-    let mut table = Table::open(source)?;
-    let x = table.place(None, 0, 2, "score and value")?;
-    if table.header.iter().take(2).all(|field| field.parse::<f64>().is_ok()) {
-        table.header_is_data();
-    }
+    // Wide form has the rule for headers that is wanted: a line of numbers is none.
+    let mut table = open_text_table(source, &TableFormat::default(), Form::Wide)?;
+    table.needs(2, "score and value")?;
     let mut points = Vec::new();
-    while let Some(record) = table.next()? {
-        let number = |place: usize| table.value(&record[place], &[]);
-        if let (Some(score), Some(value)) = (number(x)?, number(x + 1)?) {
-            points.push((score, value));
+    while table.advance()? {
+        match (table.value(0)?, table.value(1)?) {
+            (Some(score), Some(value)) => points.push((score, value)),
+            _ => return Err(table.wrong("a knot needs a score and a value")),
         }
     }
-    Knots::try_new(points).map_err(|source| Error::Content { path: table.path.clone(), source })
+    Knots::try_new(points).map_err(|error| Error::Content { path: source.name(), source: error })
 }

@@ -15,8 +15,8 @@ use isofactor::{
     select::hold_out,
 };
 use isofactor_io::{
-    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_entries, read_factors,
-    read_model, write_model, write_trace,
+    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_factors, read_model,
+    write_model, write_trace,
 };
 use isofactor_page::{Subject, fit_page};
 
@@ -31,6 +31,7 @@ use crate::{
     keeper::{self, Keeper},
     paths,
     progress::Progress,
+    reading,
     summary::{FitJson, describe},
     text::{say, short, show, thousands},
 };
@@ -195,6 +196,11 @@ pub fn table_format(args: &TableArgs) -> TableFormat {
         value: args.value.clone(),
         wide: args.wide,
         missing: args.missing.clone(),
+        skip: args.skip.clone(),
+        header: args.header,
+        delimiter: args.delimiter,
+        decimal_comma: args.decimal_comma,
+        kind: args.format,
     }
 }
 
@@ -210,10 +216,7 @@ impl Data {
     fn read(args: &FitArgs) -> Result<Self, Failure> {
         let format = table_format(&args.table);
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
-        let mut read = |path: &Path| {
-            let source = Source::new(path);
-            read_entries(&source, &format, &mut rows, &mut columns)
-        };
+        let mut read = |path: &Path| reading::entries(path, &format, &mut rows, &mut columns);
         let train = read(&args.data)?;
         let validation = args.valid.as_deref().map(&mut read).transpose()?;
         // Rows and columns that only the validation entries have belong to the matrix too.

@@ -1,13 +1,14 @@
 //! `isofactor predict`: pairs in, predictions out.
 
 use isofactor::Side;
-use isofactor_io::{Cell, Field, Source, TableFormat, TableWriter, read_model, read_pairs};
+use isofactor_io::{Cell, Field, TableWriter, read_model};
 
+use super::fit::table_format;
 use crate::{
     args::PredictArgs,
     failure::Failure,
     new_units::NewUnits,
-    paths,
+    paths, reading,
     table_out::TableOut,
     text::{say, thousands},
 };
@@ -24,12 +25,8 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     )?;
     let out = TableOut::open(args.out.as_deref())?;
     let known = read_model(&args.model)?;
-    let format = TableFormat {
-        row: args.row.clone(),
-        column: args.column.clone(),
-        ..TableFormat::default()
-    };
-    let pairs = read_pairs(&Source::new(&args.pairs), &format)?;
+    let format = table_format(&args.table);
+    let pairs = reading::pairs(&args.pairs, &format)?;
     let new = match &args.with {
         Some(path) => NewUnits::read("--with", path, &format, &known)?,
         None => NewUnits::default(),
@@ -51,7 +48,7 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     out.write(|out, kind| {
         let fields = vec![Field::text("row"), Field::text("column"), Field::number("prediction")];
         let mut table = TableWriter::new(out, kind, fields)?;
-        for (row, column) in &pairs {
+        for (row, column) in pairs.iter() {
             let prediction = predict(row, column);
             table.line([Cell::Text(row), Cell::Text(column), Cell::Number(prediction)])?;
         }

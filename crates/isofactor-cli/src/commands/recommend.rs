@@ -101,6 +101,7 @@ fn entry_format(args: &EntryArgs) -> TableFormat {
         value: args.entry_value.clone(),
         wide: args.wide,
         missing: args.missing.clone(),
+        ..TableFormat::default()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use isofactor::{EntryList, Observations, select::hold_out};
-use isofactor_io::{LabelledModel, Source, TableFormat, Target, read_entries, read_model};
+use isofactor_io::{LabelledModel, TableFormat, Target, read_model};
 use isofactor_page::{Subject, fit_page};
 
 use super::fit::{name_of, table_format};
-use crate::{args::ReportArgs, failure::Failure, paths, text::say};
+use crate::{args::ReportArgs, failure::Failure, paths, reading, text::say};
 
 /// Reads the model and the entries, and writes the page.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
@@ -62,7 +62,7 @@ fn entries(
 ) -> Result<(Observations, usize), Failure> {
     // Names that the model knows keep their numbers; others get higher ones.
     let (mut rows, mut columns) = (known.rows.clone(), known.columns.clone());
-    let all = read_entries(&Source::new(path), format, &mut rows, &mut columns)?;
+    let all = reading::entries(path, format, &mut rows, &mut columns)?;
     let count = all.len();
     let shape = known.model.shape();
     let usable: EntryList =

@@ -13,6 +13,7 @@ mod evaluate;
 mod examples;
 mod export;
 mod fast;
+mod files;
 mod fit;
 mod generate;
 mod help;

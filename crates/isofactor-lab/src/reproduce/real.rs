@@ -59,21 +59,14 @@ impl RealData {
         let format = match self {
             RealData::MovieLens => TableFormat::default(),
             RealData::Jester => {
-                TableFormat { wide: true, missing: vec!["99".to_owned()], ..TableFormat::default() }
+                // The first field of a line counts the others.
+                let (missing, skip) = (vec!["99".to_owned()], vec!["1".to_owned()]);
+                TableFormat { wide: true, missing, skip, ..TableFormat::default() }
             }
         };
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
-        let mut entries = read_entries(&Source::new(&path), &format, &mut rows, &mut columns)?;
-        let mut shape = Shape { rows: rows.len(), columns: columns.len() };
-        if self == RealData::Jester {
-            // The first field of a line counts the others.
-            entries = entries
-                .iter()
-                .filter(|e| e.column > 0)
-                .map(|e| isofactor::Entry { column: e.column - 1, ..e })
-                .collect();
-            shape.columns -= 1;
-        }
+        let entries = read_entries(&Source::new(&path), &format, &mut rows, &mut columns)?;
+        let shape = Shape { rows: rows.len(), columns: columns.len() };
         let observations = Observations::arrange(shape, entries)?;
         let found = (shape.rows, shape.columns, observations.len());
         if found != self.counts() {
