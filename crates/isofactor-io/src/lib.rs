@@ -18,6 +18,6 @@ pub use error::{Error, Result};
 pub use factor_file::{FactorFile, read_factors, write_factors};
 pub use knots::read_knots;
 pub use labels::Labels;
-pub use model_file::{LabelledModel, read_model, write_model};
+pub use model_file::{LabelledModel, decode_model, encode_model, read_model, write_model};
 pub use trace_file::write_trace;
 pub use write::{Target, write_entries, write_predictions};

@@ -102,11 +102,12 @@ struct StoredOffsets {
 /// Writes a model.
 pub fn write_model(target: Target, labelled: &LabelledModel) -> Result<()> {
     let path = target.path().to_owned();
-    let bytes = encode(labelled).map_err(|reason| Error::writing(&path, reason))?;
+    let bytes = encode_model(labelled).map_err(|reason| Error::writing(&path, reason))?;
     target.write(|out| out.write_all(&bytes))
 }
 
-fn encode(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
+/// The bytes of a model file; the error says what cannot be written.
+pub fn encode_model(labelled: &LabelledModel) -> std::result::Result<Vec<u8>, String> {
     let LabelledModel { model, rows, columns } = labelled;
     let rank = model.factors.rank();
     let (row_bytes, row_ends) = packed(rows);
@@ -202,7 +203,12 @@ pub fn read_model(path: &Path) -> Result<LabelledModel> {
     File::open(path)
         .and_then(|mut file| file.read_to_end(&mut bytes))
         .map_err(|e| Error::reading(path, &e))?;
-    Decoder { path: path.to_owned(), file: parse(path, &bytes)? }.decode(header(path, &bytes)?)
+    decode_model(path, &bytes)
+}
+
+/// A model from the bytes of a model file; errors name the path.
+pub fn decode_model(path: &Path, bytes: &[u8]) -> Result<LabelledModel> {
+    Decoder { path: path.to_owned(), file: parse(path, bytes)? }.decode(header(path, bytes)?)
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>> {
