@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -112,9 +113,16 @@ def values_of(values: Any, what: str = "values") -> NDArray[np.float64]:
     return numbers
 
 
-def side_names(labels: Any) -> list[str]:
-    """The names of the rows or columns of a frame."""
-    return [text_of(label) for label in labels]
+def side_names(labels: Any, side: str) -> list[str]:
+    """The names of the rows or columns of a frame, which must differ."""
+    names = [text_of(label) for label in labels]
+    if len(set(names)) < len(names):
+        ((twice, _),) = Counter(names).most_common(1)
+        raise ValueError(
+            f"the {side} label '{twice}' occurs twice: labels must differ, for rows and columns are "
+            "known by them"
+        )
+    return names
 
 
 def checked_matrix(

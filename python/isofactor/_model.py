@@ -343,9 +343,10 @@ order, start, start_rescale, start_link, project_factors, monotone
     def _fit_matrix(self, X: Any, validation: Any, start: Optional[Model]) -> Self:
         rows = columns = None
         if _input.is_pandas(X):
-            rows, columns = _input.side_names(X.index), _input.side_names(X.columns)
+            rows = _input.side_names(X.index, "row")
+            columns = _input.side_names(X.columns, "column")
         elif _input.is_polars(X):
-            columns = _input.side_names(X.columns)
+            columns = _input.side_names(X.columns, "column")
         data = Data()
         matrix = _input.checked_matrix(self, X, reset=True, min_rows=2, min_columns=2)
         _input.add_matrix(data, matrix, rows=rows, columns=columns, keep_empty=self.keep_empty)
@@ -389,7 +390,7 @@ order, start, start_rescale, start_link, project_factors, monotone
             warnings.warn(
                 f"the fit stopped at the limit of {self.n_iter_} iterations: increase iterations",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self
 
@@ -418,8 +419,8 @@ order, start, start_rescale, start_link, project_factors, monotone
         ----------
         X : array-like
             With ``columns``: labels of rows. Without: a matrix of new rows, as for
-            ``transform``; each is placed by its observed values, and all its values, observed or
-            not, are predicted.
+            ``transform`` but not sparse; each is placed by its observed values, and all its values,
+            observed or not, are predicted.
         columns : array-like, optional
             Labels of columns, as many as rows, or one for all.
 
@@ -430,6 +431,11 @@ order, start, start_rescale, start_link, project_factors, monotone
         """
         model = self._fitted_model()
         if columns is None:
+            if hasattr(X, "tocoo"):
+                raise ValueError(
+                    "predict(X) gives every value of every row, a dense matrix: for a sparse X use "
+                    "predict(rows, columns) with labels, or inverse_transform(transform(X))"
+                )
             return self.inverse_transform(self._coordinates(X))
         rows = _input.names_of(X, "rows")
         others = _input.names_of(columns, "columns")

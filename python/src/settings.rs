@@ -1,13 +1,13 @@
 //! The estimator's parameters as the core's settings, by the words of its configuration file.
 
-use isofactor::FitConfig;
+use isofactor::{FitConfig, Knots};
 use pyo3::{
     prelude::*,
     types::{PyBool, PyDict, PyFloat, PyInt, PyString},
 };
 use serde_json::{Map, Number, Value};
 
-use crate::errors::bad_input;
+use crate::errors::{bad_input, of_core};
 
 /// Settings that are whole numbers; their negatives and fractions are refused by name.
 const WHOLE: [&str; 3] = ["rank", "iterations", "seed"];
@@ -44,6 +44,8 @@ fn written(key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return number(value.extract()?).ok_or_else(refused);
     }
     if let Ok(points) = value.extract::<Vec<(f64, f64)>>() {
+        // Checked here too, for the sentence.
+        Knots::try_new(points.clone()).map_err(of_core)?;
         let point = |(x, y)| Some(Value::Array(vec![number(x)?, number(y)?]));
         return points
             .into_iter()
