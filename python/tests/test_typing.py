@@ -8,13 +8,15 @@ import pytest
 
 pytest.importorskip("mypy")
 CONFIG = Path(__file__).resolve().parents[1] / "pyproject.toml"
+ALLOWED = Path(__file__).with_name("stubtest-allowlist.txt")
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         ["-m", "mypy", "--strict", "--config-file", CONFIG, "-p", "isofactor"],
-        ["-m", "mypy.stubtest", "--mypy-config-file", CONFIG, "isofactor"],
+        ["-m", "mypy.stubtest", "--mypy-config-file", CONFIG, "isofactor"]
+        + ["--allowlist", ALLOWED, "--ignore-unused-allowlist"],
     ],
     ids=["mypy", "stubtest"],
 )
