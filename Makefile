@@ -93,7 +93,7 @@ target/build-venv/maturin:
 # An environment of its own, made anew: its folder, the folder of the wheel, what else it needs.
 define python_environment
 $(PYTHON) -m venv --clear $(1)
-$(1)/bin/pip install --quiet --disable-pip-version-check --find-links $(2) isofactor $(3)
+$(1)/bin/pip install --quiet --disable-pip-version-check $(2)/isofactor-*.whl $(3)
 endef
 
 # One wheel for Python 3.9 and later.
