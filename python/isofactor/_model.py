@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
-from . import _input, _isofactor, _plots, _summary
+from . import _input, _isofactor, _summary
 from ._isofactor import Data, Model
-from ._link import Link
+from ._facts import Facts
 from ._progress import Callback, Progress
+from ._values import Frame, labels_of, number, stretched, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -59,7 +60,7 @@ class Ranking(NamedTuple):
     """Predictions, or cosines."""
 
 
-class MonotoneFactorModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MonotoneFactorModel(Facts, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Factors of rows and columns, seen through an increasing link that is learned.
 
     ``y = phi(level + row effect + column effect + u_row . v_column) + noise`` for the observed
@@ -141,8 +142,6 @@ order, start, start_rescale, start_link, project_factors, monotone
     >>> model.transform(X[:3]).shape
     (3, 3)
     """
-
-    _model: Model
 
     def __init__(
         self,
@@ -375,10 +374,10 @@ order, start, start_rescale, start_link, project_factors, monotone
         settings = {name: getattr(self, name) for name in _SETTINGS}
         if start is not None and self.rank is None:
             settings["rank"] = start.rank
-        threads = _whole("threads", self.threads)
-        holdout = None if self.holdout is None else _number("holdout", self.holdout)
+        threads = whole("threads", self.threads)
+        holdout = None if self.holdout is None else number("holdout", self.holdout)
         progress = Progress(
-            self.verbose, self.callback, _whole("iterations", self.iterations), self.solver
+            self.verbose, self.callback, whole("iterations", self.iterations), self.solver
         )
         try:
             callback = progress if progress.wanted else None
@@ -396,10 +395,10 @@ order, start, start_rescale, start_link, project_factors, monotone
 
     def _take(self, model: Model, frame: Any) -> None:
         self._model = model
-        self._provenance: dict[str, Any] = json.loads(model.provenance())
-        self._frame = _Frame.of(frame)
+        self._provenance = json.loads(model.provenance())
+        self._frame = Frame.of(frame)
         rows, columns = model.labels
-        self.row_labels_, self.column_labels_ = _labels(rows), _labels(columns)
+        self.row_labels_, self.column_labels_ = labels_of(rows), labels_of(columns)
         if frame is None:
             self.n_features_in_ = len(columns)
             if self.column_labels_.dtype.kind == "O":
@@ -440,7 +439,7 @@ order, start, start_rescale, start_link, project_factors, monotone
         rows = _input.names_of(X, "rows")
         others = _input.names_of(columns, "columns")
         count = max(len(rows), len(others))
-        rows, others = _stretched(rows, count), _stretched(others, count)
+        rows, others = stretched(rows, count), stretched(others, count)
         if len(rows) != len(others):
             raise ValueError(
                 f"rows and columns must be equally long, got {len(rows)} and {len(others)}"
@@ -479,7 +478,7 @@ order, start, start_rescale, start_link, project_factors, monotone
         coordinates = np.asarray(X, dtype=np.float64)
         if coordinates.ndim != 2:
             raise ValueError(f"a matrix is needed, got {coordinates.ndim} dimension(s)")
-        return _isofactor.predict_placed(model, coordinates, _whole("threads", self.threads))
+        return _isofactor.predict_placed(model, coordinates, whole("threads", self.threads))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
         """Fit, then place the same rows as if they were new.
@@ -533,7 +532,7 @@ order, start, start_rescale, start_link, project_factors, monotone
             Labels and predictions, best first.
         """
         model = self._fitted_model()
-        found = model.recommend(_input.text_of(row), _whole("top", top), unseen)
+        found = model.recommend(_input.text_of(row), whole("top", top), unseen)
         return _ranking(found, self.column_labels_)
 
     def similar(self, *, row: Any = None, column: Any = None, top: int = 10) -> Ranking:
@@ -557,7 +556,7 @@ order, start, start_rescale, start_link, project_factors, monotone
         of_columns = row is None
         name = _input.text_of(column if of_columns else row)
         labels = self.column_labels_ if of_columns else self.row_labels_
-        return _ranking(model.similar(name, of_columns, _whole("top", top)), labels)
+        return _ranking(model.similar(name, of_columns, whole("top", top)), labels)
 
     def score(self, X: Any, y: Any = None) -> float:
         """How well entries of new rows are predicted from the other entries of their row.
@@ -577,7 +576,7 @@ order, start, start_rescale, start_link, project_factors, monotone
             R squared: 1 is perfect, 0 is the mean of the training values.
         """
         errors, differences, _ = _isofactor.judge_rows(
-            self._fitted_model(), self._new_rows(X), _whole("threads", self.threads)
+            self._fitted_model(), self._new_rows(X), whole("threads", self.threads)
         )
         return 1.0 - errors / differences if differences > 0 else 0.0
 
@@ -661,129 +660,6 @@ order, start, start_rescale, start_link, project_factors, monotone
         """
         self._fitted_model().report(path)
 
-    # What a fit found
-
-    @property
-    def row_factors_(self) -> NDArray[np.float64]:
-        """The factors of each row."""
-        return self._fitted_model().factors()[0]
-
-    @property
-    def column_factors_(self) -> NDArray[np.float64]:
-        """The factors of each column."""
-        return self._fitted_model().factors()[1]
-
-    @property
-    def row_effects_(self) -> Optional[NDArray[np.float64]]:
-        """The effect of each row."""
-        effects = self._fitted_model().effects()
-        return None if effects is None else effects[0]
-
-    @property
-    def column_effects_(self) -> Optional[NDArray[np.float64]]:
-        """The effect of each column."""
-        effects = self._fitted_model().effects()
-        return None if effects is None else effects[1]
-
-    @property
-    def level_(self) -> Optional[float]:
-        """What all scores share."""
-        return self._fitted_model().level
-
-    @property
-    def link_(self) -> Link:
-        """The link, a function."""
-        return Link(self._fitted_model().link)
-
-    @property
-    def rank_(self) -> int:
-        """Factors per row and column."""
-        return self._fitted_model().rank
-
-    @property
-    def trace_(self) -> dict[str, NDArray[Any]]:
-        """How the fit went, an array for each column; empty for a model from a file."""
-        return self._fitted_model().trace()
-
-    @property
-    def fit_seconds_(self) -> float:
-        """What the core took; 0 for a model from a file."""
-        return self._fitted_model().seconds
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations made."""
-        return int(self._known("iterations"))
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the fit ended."""
-        return str(self._known("stop"))
-
-    @property
-    def chosen_(self) -> Optional[dict[str, Any]]:
-        """What was chosen, and what was tried."""
-        chosen: Optional[dict[str, Any]] = self._known("chosen")
-        return chosen
-
-    @property
-    def train_error_(self) -> dict[str, Any]:
-        """Errors on the training entries."""
-        error: dict[str, Any] = self._known("train")
-        return error
-
-    @property
-    def validation_error_(self) -> Optional[dict[str, Any]]:
-        """Errors on the entries it was judged by."""
-        error: Optional[dict[str, Any]] = self._known("validation")
-        return error
-
-    # Drawing
-
-    def plot_link(self, ax: Any = None) -> Any:
-        """Draw the link over the scores of the training entries.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where; new ones by default.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return _plots.link(self, ax)
-
-    def plot_convergence(self, ax: Any = None) -> Any:
-        """Draw the errors of every iteration.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where; new ones by default.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return _plots.convergence(self, ax)
-
-    def plot_calibration(self, ax: Any = None, *, bins: int = 12) -> Any:
-        """Draw mean values against mean predictions, of held-out entries if there are any.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where; new ones by default.
-        bins : int, default 12
-            How many groups of equally many entries.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return _plots.calibration(self, ax, _whole("bins", bins))
-
     def _repr_html_(self) -> str:
         return _summary.html(self)
 
@@ -806,19 +682,6 @@ order, start, start_rescale, start_link, project_factors, monotone
 
     # Helpers
 
-    def _fitted_model(self) -> Model:
-        model: Optional[Model] = getattr(self, "_model", None)
-        if model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
-        return model
-
-    def _known(self, fact: str) -> Any:
-        self._fitted_model()
-        return self._provenance[fact]
-
     def _new_rows(self, X: Any) -> Data:
         data = Data()
         matrix = _input.checked_matrix(self, X, reset=False)
@@ -827,72 +690,12 @@ order, start, start_rescale, start_link, project_factors, monotone
 
     def _coordinates(self, X: Any) -> NDArray[np.float64]:
         model = self._fitted_model()
-        return _isofactor.place_rows(model, self._new_rows(X), _whole("threads", self.threads))
-
-
-class _Frame:
-    """The kind of frame that was fitted and its labels, to give back the same."""
-
-    def __init__(self, kind: Optional[str], index: Any, columns: Any) -> None:
-        self.kind, self.index, self.columns = kind, index, columns
-
-    @classmethod
-    def of(cls, frame: Any) -> _Frame:
-        if _input.is_pandas(frame):
-            return cls("pandas", frame.index, frame.columns)
-        if _input.is_polars(frame):
-            return cls("polars", None, list(frame.columns))
-        return cls(None, None, None)
-
-    def around(self, matrix: NDArray[np.float64]) -> Any:
-        if self.kind == "pandas":
-            import pandas
-
-            return pandas.DataFrame(matrix, index=self.index, columns=self.columns)
-        if self.kind == "polars":
-            import polars
-
-            return polars.DataFrame(matrix, schema=self.columns)
-        return matrix
-
-
-def _labels(texts: list[str]) -> NDArray[Any]:
-    """Labels as numbers where all of them are, else as texts."""
-    try:
-        whole = [int(text) for text in texts]
-        if [str(number) for number in whole] == texts:
-            return np.asarray(whole, dtype=np.int64)
-    except (ValueError, OverflowError):
-        pass
-    labels = np.empty(len(texts), dtype=object)
-    labels[:] = texts
-    return labels
+        return _isofactor.place_rows(model, self._new_rows(X), whole("threads", self.threads))
 
 
 def _ranking(found: list[tuple[int, float]], labels: NDArray[Any]) -> Ranking:
     places = np.asarray([place for place, _ in found], dtype=np.intp)
     return Ranking(labels[places], np.asarray([value for _, value in found], dtype=np.float64))
-
-
-def _stretched(names: _input.Names, count: int) -> _input.Names:
-    if len(names) != 1 or count == 1:
-        return names
-    return np.repeat(names, count) if isinstance(names, np.ndarray) else names * count
-
-
-def _whole(name: str, value: Any) -> int:
-    """A whole number from 0 on, within what the core can take."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
-        if 0 <= value < 2**63:
-            return int(value)
-    raise ValueError(f"{name} must be a whole number from 0 on, got {value!r}")
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a number, got {value!r}") from error
 
 
 def _restored(state: dict[str, Any]) -> Model:

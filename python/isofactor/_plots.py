@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._model import MonotoneFactorModel
+    from ._facts import Facts
 
 
 def _axes(ax: Any) -> Any:
@@ -22,7 +22,7 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots()[1]
 
 
-def link(model: MonotoneFactorModel, ax: Any) -> Any:
+def link(model: Facts, ax: Any) -> Any:
     """The link over the scores of the training entries."""
     table, kind = model.link_.table, model.link_.kind
     ax = _axes(ax)
@@ -33,7 +33,7 @@ def link(model: MonotoneFactorModel, ax: Any) -> Any:
     return ax
 
 
-def convergence(model: MonotoneFactorModel, ax: Any) -> Any:
+def convergence(model: Facts, ax: Any) -> Any:
     """The errors of every iteration."""
     trace = model.trace_
     if not len(trace["iteration"]):
@@ -48,7 +48,7 @@ def convergence(model: MonotoneFactorModel, ax: Any) -> Any:
     return ax
 
 
-def calibration(model: MonotoneFactorModel, ax: Any, bins: int) -> Any:
+def calibration(model: Facts, ax: Any, bins: int) -> Any:
     """Mean values against mean predictions, in groups of equally many entries."""
     if bins < 1:
         raise ValueError("bins must be at least 1")
