@@ -7,10 +7,11 @@ BENCH_OUT ?= target/bench
 # Without that folder the benchmarks use made data alone.
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
-.PHONY: test format lint doc check browser-test bench bench-passes bench-cost bench-memory bench-curved \
-        bench-peers bench-reference bench-reading fuzz-model fuzz-readers kill-test program deny clean
+.PHONY: test format lint doc check browser-test python-test python-test-oldest wheel sdist \
+        bench bench-passes bench-cost bench-memory bench-curved bench-peers bench-reference \
+        bench-reading bench-python bench-porting fuzz-model fuzz-readers kill-test program deny clean
 
-test: format lint doc check browser-test
+test: format lint doc check browser-test python-test
 
 format:
 	$(CARGO) fmt --all --check
@@ -83,6 +84,17 @@ CASES ?= 100000
 fuzz-readers:
 	CASES=$(CASES) $(CARGO) test --release --locked --package isofactor-io --test hostile -- --nocapture
 
+# What the Python package adds to a fit of Jester-1 in time, and of a matrix in memory.
+bench-python: wheel
+	$(call python_environment,target/bench-python-venv,target/wheels,numpy pandas)
+	DATA=$(abspath $(DATA)) target/bench-python-venv/bin/python bench/python_overhead.py
+
+# The ports of docs/python.md beside their originals, in one run.
+bench-porting: wheel
+	$(call python_environment,target/porting-venv,target/wheels,numpy==2.3.5 pandas==2.3.3 \
+	    scikit-surprise==1.1.5 cmfrec==3.5.1.post14)
+	cd examples/porting && DATA=$(abspath $(DATA)) $(abspath target/porting-venv)/bin/python compare.py
+
 program:
 	$(CARGO) build --release --locked
 
@@ -99,6 +111,54 @@ bench-reference: .venv/numpy program
 	python3 -m venv .venv
 	.venv/bin/pip install --quiet numpy
 	touch .venv/numpy
+
+# The Python package: python3 from 3.9 on, with venv, and a package index.
+PYTHON ?= python3
+TARGET = $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+MATURIN = target/build-venv/bin/maturin
+
+target/build-venv/maturin:
+	mkdir -p target
+	$(PYTHON) -m venv --clear target/build-venv
+	target/build-venv/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	touch $@
+
+# An environment of its own, made anew: its folder, the folder of the wheel, what else it needs.
+define python_environment
+$(PYTHON) -m venv --clear $(1)
+$(1)/bin/pip install --quiet --disable-pip-version-check $(2)/isofactor-*.whl $(3)
+endef
+
+# One wheel for Python 3.9 and later.
+wheel: target/build-venv/maturin
+	rm -rf target/wheels
+	$(MATURIN) build --release --locked --manifest-path python/Cargo.toml --out target/wheels
+
+sdist: target/build-venv/maturin
+	$(MATURIN) sdist --manifest-path python/Cargo.toml --out target/wheels
+
+# The package as users get it, in a fresh environment. Built like the tests of the crates, whose
+# compiled dependencies it shares: the slower link of a release is not what is tested.
+python-test: target/build-venv/maturin
+	rm -rf target/test-wheels
+	$(MATURIN) build --profile dev --locked --manifest-path python/Cargo.toml --out target/test-wheels
+	$(CARGO) build --locked --package isofactor-cli
+	$(call python_environment,target/python-venv,target/test-wheels,matplotlib pandas polars pyarrow pytest mypy)
+	$(call run_python_tests,target/python-venv)
+
+# The same with the oldest versions that are supported, on the oldest Python: PYTHON=python3.9.
+python-test-oldest: target/build-venv/maturin
+	rm -rf target/test-wheels
+	$(MATURIN) build --profile dev --locked --manifest-path python/Cargo.toml --out target/test-wheels
+	$(CARGO) build --locked --package isofactor-cli
+	$(call python_environment,target/python-oldest-venv,target/test-wheels,-r python/oldest.txt)
+	$(call run_python_tests,target/python-oldest-venv)
+
+define run_python_tests
+cd python/tests && ISOFACTOR_PROGRAM=$(abspath $(TARGET)/debug/isofactor) DATA=$(abspath $(DATA)) \
+    $(abspath $(1))/bin/python -m pytest -q -p no:cacheprovider .
+cd python/tests && $(abspath $(1))/bin/python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs isofactor
+endef
 
 # Licences, duplicate versions and sources of all dependencies.
 deny:

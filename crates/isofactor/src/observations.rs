@@ -31,6 +31,15 @@ pub struct EntryList {
 }
 
 impl EntryList {
+    /// None yet, with room for so many.
+    pub fn with_capacity(count: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(count),
+            columns: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+        }
+    }
+
     /// Adds an entry.
     ///
     /// A row or column beyond what fits in 32 bits is kept as the last one that does, which no

@@ -61,8 +61,7 @@ mod tests {
 
     #[test]
     fn a_line_is_found_and_explains_itself() {
-        let points: Vec<(f64, f64)> =
-            (0..5).map(f64::from).map(|x| (x, 3.0 - 2.0 * x)).collect();
+        let points: Vec<(f64, f64)> = (0..5).map(f64::from).map(|x| (x, 3.0 - 2.0 * x)).collect();
         let found = line(&points);
         assert!((found.level - 3.0).abs() < 1e-12 && (found.slope + 2.0).abs() < 1e-12);
         assert!((found.explained - 1.0).abs() < 1e-12);
