@@ -169,12 +169,12 @@ pub(crate) fn perturbed(truth: &Truth, share: f64, seed: u64) -> Factors {
 }
 
 /// A link by name, beside those of the core: `piecewise` is flat, steep and flat again.
-pub(crate) fn named_link(name: &str) -> Option<KnownLink> {
+pub(crate) fn named_link(name: &str) -> Result<KnownLink> {
     if name == "piecewise" {
         let knots = [(-6.0, -1.4), (-1.0, -0.9), (-0.5, -0.6), (0.5, 0.6), (1.0, 0.9), (6.0, 1.4)];
-        return Knots::try_new(knots.to_vec()).ok().map(KnownLink::Piecewise);
+        return Ok(KnownLink::Piecewise(Knots::try_new(knots.to_vec())?));
     }
-    name.parse().ok()
+    Ok(name.parse().map_err(isofactor::Error::from)?)
 }
 
 #[cfg(test)]
@@ -198,6 +198,6 @@ mod tests {
                 (-30..=30).map(|i| link.value_and_slope(f64::from(i) / 10.0).0).collect();
             assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
         }
-        assert!(named_link("folded").is_none());
+        assert!(named_link("folded").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Figure 4: the final error of the factors as the link penalty varies.
 
-use isofactor::{KnownLink, diagnostics::factor_distance};
+use isofactor::diagnostics::factor_distance;
 use isofactor_report::{Axis, Chart, Column, Figure, Reference, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::reproduce::{
     desk::Watch,
     error::Result,
     findings::{Data, Findings, Verdict},
-    made_fit::{Fitted, MadeFit, Variant},
+    made_fit::{Fitted, MadeFit, Variant, named_link},
     statistics::{mean, spread},
     study::Study,
 };
@@ -18,6 +18,8 @@ use crate::reproduce::{
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
     fit: MadeFit,
+    /// `phi*`
+    link: String,
     alphas: Vec<f64>,
     seeds: Vec<u64>,
     noise: f64,
@@ -50,7 +52,8 @@ impl Study for Alpha {
 
     fn run(&self, &(alpha, seed): &(f64, u64), watch: &mut Watch<'_>) -> Result<f64> {
         let noise = self.0.noise;
-        let variant = Variant { link: KnownLink::Sigmoid, link_is_known: false, noise, seed };
+        let variant =
+            Variant { link: named_link(&self.0.link)?, link_is_known: false, noise, seed };
         let fit = MadeFit { link_penalty: alpha, ..self.0.fit.clone() };
         watch.compare_only([]);
         let Fitted { truth, model, .. } = fit.run_compared(&variant, watch)?;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
-    error::{Error, Result},
+    error::Result,
     findings::{Data, Findings, Verdict},
     made_fit::{Fitted, MadeFit, Variant, named_link},
     study::Study,
@@ -71,10 +71,7 @@ impl Study for LinkShape {
     }
 
     fn run(&self, name: &String, watch: &mut Watch<'_>) -> Result<Found> {
-        let link = named_link(name).ok_or_else(|| Error::Settings {
-            name: "link-shape",
-            reason: format!("no link is called {name}"),
-        })?;
+        let link = named_link(name)?;
         let Settings { noise, seed, .. } = self.0;
         let variant = Variant { link, link_is_known: false, noise, seed };
         let Fitted { truth, model, .. } = self.0.fit.run(&variant, watch)?;

@@ -1,6 +1,5 @@
 //! Figure 2: factors, link and Lyapunov function over the iterations when both are learned.
 
-use isofactor::KnownLink;
 use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +8,7 @@ use crate::reproduce::{
     desk::Watch,
     error::Result,
     findings::{Data, Findings, Verdict},
-    made_fit::{MadeFit, Point, Variant},
+    made_fit::{MadeFit, Point, Variant, named_link},
     statistics::{increasing, mean},
     study::Study,
 };
@@ -18,6 +17,8 @@ use crate::reproduce::{
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
     fit: MadeFit,
+    /// `phi*`
+    link: String,
     sigmas: Vec<f64>,
     seeds: Vec<u64>,
     /// `gamma`: the weight of `D_t` in the Lyapunov function, the same for every `sigma`.
@@ -50,7 +51,8 @@ impl Study for NoiseJoint {
     }
 
     fn run(&self, &(noise, seed): &(f64, u64), watch: &mut Watch<'_>) -> Result<Vec<Point>> {
-        let variant = Variant { link: KnownLink::Sigmoid, link_is_known: false, noise, seed };
+        let variant =
+            Variant { link: named_link(&self.0.link)?, link_is_known: false, noise, seed };
         Ok(self.0.fit.run(&variant, watch)?.points())
     }
 

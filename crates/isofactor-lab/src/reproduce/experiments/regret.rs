@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
-    error::{Error, Result},
+    error::Result,
     findings::{Data, Findings, Verdict},
     made_fit::{MadeFit, Point, Variant, named_link},
     statistics::line,
@@ -50,10 +50,7 @@ impl Study for Regret {
     }
 
     fn run(&self, name: &String, watch: &mut Watch<'_>) -> Result<Vec<Point>> {
-        let link = named_link(name).ok_or_else(|| Error::Settings {
-            name: "regret",
-            reason: format!("no link is called {name}"),
-        })?;
+        let link = named_link(name)?;
         let Settings { noise, seed, .. } = self.0;
         let variant = Variant { link, link_is_known: false, noise, seed };
         Ok(self.0.fit.run_compared(&variant, watch)?.points())
