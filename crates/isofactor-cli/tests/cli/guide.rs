@@ -98,6 +98,23 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
+#[test]
+fn every_link_between_pages_leads_somewhere() {
+    let contents = text_of("SUMMARY.md");
+    for page in pages() {
+        let text = text_of(&page);
+        let links = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        for link in links.filter(|link| !link.starts_with("https://")) {
+            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
+            let known = contents.contains(&format!("]({target})")) || docs().join(target).exists();
+            assert!(known, "{page} links to {target}");
+            let there =
+                heading.is_empty() || text_of(target).contains(&format!("\n## {heading}\n"));
+            assert!(there, "{page} links to {link}");
+        }
+    }
+}
+
 /// The long options of a command and their defaults, from its help.
 fn options(folder: &Folder, command: &str) -> BTreeMap<String, Option<String>> {
     let help = folder.done(&[command, "--help"]).stdout;
