@@ -9,7 +9,7 @@ DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check browser-test python-test python-test-oldest wheel sdist \
         bench bench-passes bench-cost bench-memory bench-curved bench-peers bench-reference \
-        bench-reading bench-python bench-porting fuzz-model fuzz-readers kill-test program deny clean
+        bench-reading bench-python bench-porting fuzz-model fuzz-readers kill-test program deny guide clean
 
 test: format lint doc check browser-test python-test
 
@@ -164,6 +164,11 @@ endef
 deny:
 	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	cargo deny check bans licenses sources
+
+# The guide as pages to read in a browser: target/book/index.html.
+guide:
+	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook --version '^0.5' --no-default-features --features search
+	mdbook build docs
 
 clean:
 	$(CARGO) clean

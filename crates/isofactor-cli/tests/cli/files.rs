@@ -1,4 +1,4 @@
-//! Files of every format through the program, and the examples of docs/files.md.
+//! Files of every format through the program.
 
 use std::{fs, path::PathBuf};
 
@@ -22,37 +22,13 @@ fn copy(from: &PathBuf, to: &PathBuf) {
 }
 
 /// A folder with the files of `crates/isofactor-io/tests/data`.
-fn with_data() -> Folder {
+pub fn with_data() -> Folder {
     let folder = Folder::new();
     for entry in fs::read_dir(repository("crates/isofactor-io/tests/data")).unwrap() {
         let entry = entry.unwrap();
         copy(&entry.path(), &folder.path(&entry.file_name().to_string_lossy()));
     }
     folder
-}
-
-#[test]
-fn every_example_of_the_page_on_files_runs() {
-    let page = fs::read_to_string(repository("docs/files.md")).unwrap();
-    let folder = with_data();
-    let mut commands = 0;
-    for block in page.split("\n```").skip(1).step_by(2) {
-        let (info, text) = block.split_once('\n').unwrap();
-        match info.split_once(' ') {
-            Some((_, name)) => folder.write(name, format!("{text}\n")),
-            None if info == "sh" => {
-                for line in text.lines().filter(|line| line.starts_with("isofactor ")) {
-                    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-                    let words: Vec<&str> =
-                        words.iter().map(|word| word.trim_matches('\'')).collect();
-                    folder.done(&words);
-                    commands += 1;
-                }
-            }
-            None => {}
-        }
-    }
-    assert!(commands >= 10, "{commands} examples found");
 }
 
 /// What a fit of the same panel comes to.

@@ -16,6 +16,7 @@ mod fast;
 mod files;
 mod fit;
 mod generate;
+mod guide;
 mod help;
 mod inspect;
 #[cfg(target_os = "linux")]

@@ -255,6 +255,31 @@ pub fn ratings() -> String {
     text
 }
 
+/// What 150 persons answered to 20 items, right or wrong: seven tenths of all pairs, with chances of
+/// one ability a person and one difficulty an item.
+pub fn answers() -> String {
+    let mut state = 1_u64;
+    // Random enough for answers: a linear congruential generator of 64 bits.
+    let mut uniform = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut text = "person,item,right\n".to_owned();
+    for person in 1..=150 {
+        let ability = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        for item in 1..=20 {
+            let difficulty = f64::from(item - 1) * 3.0 / 19.0 - 1.5;
+            let chance = 1.0 / (1.0 + (-1.7 * (ability - difficulty)).exp());
+            let (right, seen) = (u8::from(uniform() < chance), uniform() < 0.7);
+            if seen {
+                text += &format!("p{person},q{item},{right}\n");
+            }
+        }
+    }
+    text
+}
+
 pub fn assert_near(got: f64, expected: f64, relative: f64) {
     let error = (got - expected).abs();
     assert!(error <= relative * expected.abs(), "{got} is not {expected}");
