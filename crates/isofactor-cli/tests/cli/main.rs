@@ -27,6 +27,7 @@ mod model_file;
 mod pipes;
 mod recommend;
 mod report;
+mod reproduce;
 mod round_trip;
 mod shell;
 mod similar;
