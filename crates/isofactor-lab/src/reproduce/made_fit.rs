@@ -3,6 +3,7 @@
 use isofactor::{
     Factors, FitConfig, FitInput, FittedModel, Knots, KnownLink, Shape, TraceRow, Truth,
     config::{Bandwidth, LinkChoice, Monotone, Start, StartLink, StepRule},
+    diagnostics::factor_distance,
     init::random_factors,
 };
 use serde::{Deserialize, Serialize};
@@ -142,10 +143,19 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// The iterates that are drawn, evenly spaced on a log scale, and the last one.
-    pub(crate) fn points(&self) -> Vec<Point> {
-        let places = log_places(self.trace.len(), KEPT_POINTS);
-        places.into_iter().filter_map(|place| point(&self.trace[place])).collect()
+    /// The iterates that are drawn, evenly spaced on a log scale, and the last one, which may have
+    /// come before the number of iterations that was asked for.
+    pub(crate) fn points(&self) -> Result<Vec<Point>> {
+        let compared: Vec<Point> = self.trace.iter().filter_map(point).collect();
+        let places = log_places(compared.len(), KEPT_POINTS);
+        let mut points: Vec<Point> = places.into_iter().map(|place| compared[place]).collect();
+        if let (Some(&last), Some(row)) = (points.last(), self.trace.last())
+            && last.iteration < row.iteration
+        {
+            let factor_distance = factor_distance(&self.model.factors, self.truth.factors())?;
+            points.push(Point { iteration: row.iteration, factor_distance, ..last });
+        }
+        Ok(points)
     }
 }
 

@@ -196,6 +196,8 @@ impl Line {
             factor_step: self.factor_step,
             link_step: self.link_step,
             iterations: self.iterations,
+            // A small start is left slowly: what looks settled there is not.
+            tolerance: 0.0,
             start_link: StartLink::Identity,
             project_factors: self.radius.map_or(ProjectFactors::Off, ProjectFactors::Radius),
             monotone: if self.monotone {

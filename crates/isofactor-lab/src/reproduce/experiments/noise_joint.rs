@@ -53,7 +53,7 @@ impl Study for NoiseJoint {
     fn run(&self, &(noise, seed): &(f64, u64), watch: &mut Watch<'_>) -> Result<Vec<Point>> {
         let variant =
             Variant { link: named_link(&self.0.link)?, link_is_known: false, noise, seed };
-        Ok(self.0.fit.run(&variant, watch)?.points())
+        self.0.fit.run(&variant, watch)?.points()
     }
 
     fn conclude(&self, found: Vec<((f64, u64), Vec<Point>)>) -> Result<Findings> {

@@ -50,7 +50,7 @@ impl Study for NoiseKnownLink {
     fn run(&self, &noise: &f64, watch: &mut Watch<'_>) -> Result<Vec<Point>> {
         let link = KnownLink::Sigmoid;
         let variant = Variant { link, link_is_known: true, noise, seed: self.0.seed };
-        Ok(self.0.fit.run(&variant, watch)?.points())
+        self.0.fit.run(&variant, watch)?.points()
     }
 
     fn conclude(&self, found: Vec<(f64, Vec<Point>)>) -> Result<Findings> {

@@ -53,7 +53,7 @@ impl Study for Regret {
         let link = named_link(name)?;
         let Settings { noise, seed, .. } = self.0;
         let variant = Variant { link, link_is_known: false, noise, seed };
-        Ok(self.0.fit.run_compared(&variant, watch)?.points())
+        self.0.fit.run_compared(&variant, watch)?.points()
     }
 
     fn conclude(&self, found: Vec<(String, Vec<Point>)>) -> Result<Findings> {

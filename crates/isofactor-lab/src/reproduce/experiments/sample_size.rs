@@ -59,7 +59,7 @@ impl Study for SampleSize {
     fn run(&self, &multiple: &usize, watch: &mut Watch<'_>) -> Result<Vec<Point>> {
         let link = KnownLink::Identity;
         let variant = Variant { link, link_is_known: true, noise: 0.0, seed: self.0.seed };
-        Ok(self.fit(multiple).run(&variant, watch)?.points())
+        self.fit(multiple).run(&variant, watch)?.points()
     }
 
     fn conclude(&self, found: Vec<(usize, Vec<Point>)>) -> Result<Findings> {
