@@ -2,6 +2,8 @@
 
 use isofactor_report::{Block, Column, Fact, Page, Section, Table};
 
+use serde_json::Value;
+
 use super::findings::{Findings, Outcome, Verdict};
 
 /// The page of these outcomes.
@@ -52,11 +54,30 @@ fn section(outcome: &Outcome) -> Section {
         Ok(findings) => found(section, findings, outcome.seconds),
         Err(reason) => section.with(Block::Text(format!("Not run: {reason}"))),
     };
-    if outcome.choices.is_empty() {
-        return section;
-    }
     let choices = outcome.choices.join(" ");
-    section.with(Block::Text(format!("Where the paper leaves something out: {choices}")))
+    section
+        .with(Block::Text(format!("Where the paper leaves something out: {choices}")))
+        .with(Block::Text(format!("Settings: {}.", in_words(&outcome.settings))))
+}
+
+/// Settings as a reader would write them down.
+fn in_words(settings: &Value) -> String {
+    let joined = |parts: Vec<String>, by: &str| parts.join(by);
+    match settings {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match value {
+                Value::Object(_) => in_words(value),
+                _ => format!("{} {}", name.replace('-', " "), in_words(value)),
+            };
+            joined(fields.iter().map(field).collect(), "; ")
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            joined(items.iter().map(|item| format!("({})", in_words(item))).collect(), " ")
+        }
+        Value::Array(items) => joined(items.iter().map(in_words).collect(), ", "),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 fn found(section: Section, findings: &Findings, seconds: f64) -> Section {
@@ -90,7 +111,7 @@ mod tests {
             paper: "It matters.".to_owned(),
             criterion: "It does.".to_owned(),
             choices: vec!["The bandwidth is 1.".to_owned()],
-            settings: serde_json::Value::Null,
+            settings: serde_json::json!({ "fit": { "link-penalty": 0.5 }, "seeds": [1, 2] }),
             seconds: 75.0,
             findings,
         }
@@ -101,6 +122,7 @@ mod tests {
         let html = page(&[outcome(Err("the data are missing".to_owned()))], false).to_html();
         assert!(html.contains("Not run: the data are missing") && html.contains("not run"));
         assert!(html.contains("The bandwidth is 1."));
+        assert!(html.contains("Settings: link penalty 0.5; seeds 1, 2."));
     }
 
     #[test]
