@@ -396,7 +396,7 @@ pub struct ReportArgs {
     pub valid: Option<PathBuf>,
     /// The share of every row that the fit held back, as given there: with the same data the same
     /// entries are held back again.
-    #[arg(long, value_name = "SHARE", conflicts_with = "valid")]
+    #[arg(long, value_name = "SHARE", conflicts_with = "valid", value_parser = share)]
     pub holdout: Option<f64>,
     /// Write the page here.
     #[arg(long, value_name = "PAGE", default_value = "page.html")]

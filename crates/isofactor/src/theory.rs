@@ -275,7 +275,7 @@ pub fn smallest_gram_eigenvalue(kernel: Kernel, scores: &[f64]) -> Result<f64> {
     Ok(smallest.unwrap_or(0.0).max(0.0))
 }
 
-/// Theorem 4: at a stationary point of noiseless data, the root mean squared residual is at most
+/// Theorem 3: at a stationary point of noiseless data, the root mean squared residual is at most
 ///
 /// ```text
 /// alpha sqrt(B_K) / (alpha + 2s lambda_min(K)) |phi*|_H

@@ -41,7 +41,7 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
             ("|phi - phi*|_H", s.link_distance),
             ("mu", s.incoherence),
             ("kappa", s.condition),
-            ("theorem 4's bound", s.residual_bound),
+            ("theorem 3's bound", s.residual_bound),
         ];
         for (name, value) in lines {
             text.push_str(&format!("  {name:<26} {value:.6e}\n"));

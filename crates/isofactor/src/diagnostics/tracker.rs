@@ -32,7 +32,7 @@ pub struct Standing {
     pub incoherence: f64,
     /// `kappa` of the truth.
     pub condition: f64,
-    /// Theorem 4's bound on the root mean squared residual of a stationary point without noise.
+    /// Theorem 3's bound on the root mean squared residual of a stationary point without noise.
     pub residual_bound: f64,
 }
 

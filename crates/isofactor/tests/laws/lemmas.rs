@@ -1,4 +1,4 @@
-//! Lemma 1, lemma 2 and theorem 4 as inequalities on random inputs.
+//! Lemma 1, lemma 2 and theorem 3 as inequalities on random inputs.
 
 use isofactor::{
     KernelFamily, Link, Observations,
@@ -50,7 +50,7 @@ fn noiseless(space: &Arc<LinkSpace>, seed: usize) -> (Observations, f64) {
 }
 
 #[test]
-fn residuals_at_a_stationary_link_stay_below_theorem_fours_bound() {
+fn residuals_at_a_stationary_link_stay_below_theorem_threes_bound() {
     let space = space(KernelFamily::Gaussian);
     for loss in [LossScale::Sum, LossScale::Mean] {
         for (seed, alpha) in [(1, 1e-3), (2, 0.1), (3, 5.0)] {
@@ -74,7 +74,7 @@ fn residuals_at_a_stationary_link_stay_below_theorem_fours_bound() {
 }
 
 #[test]
-fn with_few_well_separated_scores_theorem_fours_bound_is_sharp_enough_to_bite() {
+fn with_few_well_separated_scores_theorem_threes_bound_is_sharp_enough_to_bite() {
     // Two by two with scores far apart: K is nearly the identity, lambda_min nearly 1.
     let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.3).unwrap();
     let space = Arc::new(LinkSpace::build(kernel, 6.0).unwrap());
