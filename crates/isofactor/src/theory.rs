@@ -380,12 +380,10 @@ mod tests {
         }
         let still = c.next_bounds(c.factor_step, 0.0, 0.0, 0.0);
         assert_eq!((still.d, still.e, still.v), (0.0, 0.0, 0.0));
-        // Steps large enough for the gain to be seen beside 1.
-        let (penalty, bounds) = (5.0, SlopeBounds { low: 0.9, high: 1.0 });
-        let given = Circumstances { link_penalty: penalty, bounds, ..sample(LossScale::Mean) };
-        let c = Constants::compute(&given);
-        let shrunk = c.next_bounds(c.factor_step, 1.0, 0.0, 0.0);
-        assert!(shrunk.d < 1.0 && shrunk.v < c.gamma, "{shrunk:?}");
+        // The admissible step gains less than the last digit of 1; a larger one shows the sign.
+        let zeta = 1e-3 / c.mu_z;
+        let shrunk = c.next_bounds(zeta, 1.0, 0.0, 0.0);
+        assert!((shrunk.d - (1.0 - 0.5e-3)).abs() < 1e-12, "{shrunk:?}");
     }
 
     #[test]
