@@ -29,7 +29,7 @@ check:
 
 # Pages in a real browser: errors, requests, accessibility, keyboard, phone and paper. Skipped, with a
 # line that says so, where Chromium or Node is missing. Screenshots go to target/browser/shots.
-browser-test: check
+browser-test: test-program
 	tests/browser/run.sh
 
 # What a change to the inner loops should be judged by; no test asserts a time. One after the other
@@ -98,6 +98,11 @@ bench-porting: wheel
 program:
 	$(CARGO) build --release --locked
 
+# The program as the tests build it: a build of the program alone would compile the same
+# dependencies again with fewer of their features.
+test-program:
+	$(CARGO) test --workspace --locked --no-run --quiet
+
 # The program against a plain NumPy version of the algorithm that keeps every kernel centre.
 bench-reference: .venv/numpy program
 	.venv/bin/python bench/compare_reference.py --program target/release/isofactor
@@ -139,18 +144,16 @@ sdist: target/build-venv/maturin
 
 # The package as users get it, in a fresh environment. Built like the tests of the crates, whose
 # compiled dependencies it shares: the slower link of a release is not what is tested.
-python-test: target/build-venv/maturin
+python-test: target/build-venv/maturin test-program
 	rm -rf target/test-wheels
 	$(MATURIN) build --profile dev --locked --manifest-path python/Cargo.toml --out target/test-wheels
-	$(CARGO) build --locked --package isofactor-cli
 	$(call python_environment,target/python-venv,target/test-wheels,matplotlib pandas polars pyarrow pytest mypy)
 	$(call run_python_tests,target/python-venv)
 
 # The same with the oldest versions that are supported, on the oldest Python: PYTHON=python3.9.
-python-test-oldest: target/build-venv/maturin
+python-test-oldest: target/build-venv/maturin test-program
 	rm -rf target/test-wheels
 	$(MATURIN) build --profile dev --locked --manifest-path python/Cargo.toml --out target/test-wheels
-	$(CARGO) build --locked --package isofactor-cli
 	$(call python_environment,target/python-oldest-venv,target/test-wheels,-r python/oldest.txt)
 	$(call run_python_tests,target/python-oldest-venv)
 

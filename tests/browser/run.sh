@@ -37,8 +37,8 @@ fi
 cp "$root/tests/browser/check.mjs" "$out/"
 
 cd "$root"
-cargo build --quiet --locked
 isofactor=$target/debug/isofactor
+[ -x "$isofactor" ] || cargo build --quiet --locked
 pages=$out/pages
 "$isofactor" demo --out "$pages/demo" >/dev/null 2>&1
 cp "$pages/demo/demo.html" "$pages/demo.html"
