@@ -255,7 +255,7 @@ INTERRUPTED = """
     import os, signal, threading, time
     import numpy as np
     from isofactor import MonotoneFactorModel
-    X = np.random.default_rng(0).normal(size=(4000, 600))
+    X = np.random.default_rng(0).normal(size=(8000, 1000))
     pressed = []
     def press():
         pressed.append(time.monotonic())
@@ -276,7 +276,7 @@ INTERRUPTED = """
 @pytest.mark.parametrize("parameters", [{}, {"solver": "bcd", "iterations": 10**6, "tolerance": 0}])
 def test_ctrl_c_ends_a_fit_and_leaves_python_sound(parameters):
     """Within a second on a machine that is not overloaded; what is asserted is that it ends."""
-    script = textwrap.dedent(INTERRUPTED).format(delay=1.5, parameters=parameters)
+    script = textwrap.dedent(INTERRUPTED).format(delay=0.5, parameters=parameters)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("interrupted") and done.stdout.endswith("True\n"), done
