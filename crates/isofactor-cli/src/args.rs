@@ -10,7 +10,6 @@ use isofactor::{
         SolverKind, StartLink, StepRule,
     },
 };
-use isofactor_io::{FileKind, HeaderRule, parse_delimiter};
 use isofactor_lab::NoiseKind;
 
 use crate::{
@@ -18,6 +17,7 @@ use crate::{
     model_args::{
         CompareArgs, CompletionsArgs, ExportArgs, ManArgs, RecommendArgs, SimilarArgs, share,
     },
+    table_args::TableArgs,
 };
 
 /// Factor models seen through an unknown, increasing link: y = phi(u_row . v_column) + noise.
@@ -120,46 +120,6 @@ pub struct GenerateArgs {
     /// A file for the true factors and link.
     #[arg(long)]
     pub truth: Option<PathBuf>,
-}
-
-/// How tables are read.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Reading")]
-pub struct TableArgs {
-    /// Name or number of the column that names rows (the one called row, or the first, by
-    /// default; with --wide rows are numbered by default).
-    #[arg(long, value_name = "NAME")]
-    pub row: Option<String>,
-    /// Name or number of the column that names columns (the one called column, or the second).
-    #[arg(long, value_name = "NAME")]
-    pub column: Option<String>,
-    /// Name or number of the column of values (the one called value, or the third); of an .npz
-    /// file with several arrays, the array.
-    #[arg(long, value_name = "NAME")]
-    pub value: Option<String>,
-    /// Each line is a row of the matrix, one field a column; empty or NA is missing.
-    #[arg(long)]
-    pub wide: bool,
-    /// A value that marks a missing entry; may be given several times.
-    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
-    pub missing: Vec<String>,
-    /// With --wide, a column to leave out: its name, or its number from 1; may be given several
-    /// times.
-    #[arg(long, value_name = "COLUMN", requires = "wide")]
-    pub skip: Vec<String>,
-    /// Whether the first line of a text is a header: yes, no, or auto (it is, unless it has a
-    /// number where the value should be).
-    #[arg(long, value_name = "RULE", default_value = "auto")]
-    pub header: HeaderRule,
-    /// What separates the fields of a text: a character or tab; found out by default.
-    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
-    pub delimiter: Option<u8>,
-    /// Numbers in a text have a comma, as in 3,5.
-    #[arg(long)]
-    pub decimal_comma: bool,
-    /// The kind of file, whatever its ending: csv, tsv, parquet, arrow, mtx, npy or npz.
-    #[arg(long, value_name = "KIND")]
-    pub format: Option<FileKind>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -16,6 +16,7 @@ mod paths;
 mod progress;
 mod reading;
 mod summary;
+mod table_args;
 mod table_out;
 mod text;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use isofactor::Side;
 
-use crate::args::TableArgs;
+use crate::table_args::{EntryArgs, TableArgs};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -55,27 +55,6 @@ pub struct RecommendArgs {
     pub threads: usize,
     #[command(flatten)]
     pub table: EntryArgs,
-}
-
-/// How the entries of --known and --new are read, where --row and --column mean something else.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Reading the entries of --known and --new")]
-pub struct EntryArgs {
-    /// Name of the column that names rows (the first by default).
-    #[arg(long, value_name = "NAME")]
-    pub entry_row: Option<String>,
-    /// Name of the column that names columns (the second by default).
-    #[arg(long, value_name = "NAME")]
-    pub entry_column: Option<String>,
-    /// Name of the column of values (the third by default).
-    #[arg(long, value_name = "NAME")]
-    pub entry_value: Option<String>,
-    /// Each line is a row of the matrix, one field a column; empty or NA is missing.
-    #[arg(long)]
-    pub wide: bool,
-    /// A value that marks a missing entry; may be given several times.
-    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
-    pub missing: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

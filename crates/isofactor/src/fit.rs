@@ -228,7 +228,7 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
     let gamma = input.truth.map(|truth| {
         let half_width = state.link.learned().map_or(1.0, |link| link.space().half_width());
         let usable = bounds.filter(SlopeBounds::suit_the_theory);
-        let bounds = usable.unwrap_or_else(|| true_bounds(truth, half_width));
+        let bounds = usable.unwrap_or_else(|| truth.slopes(half_width));
         let of_truth = Spectrum {
             singular_values: truth.singular_values().to_vec(),
             incoherence: truth.factors().incoherence(),
@@ -360,16 +360,6 @@ fn theory_constants(
         start_objective: state.value.total(),
     });
     Some(constants).filter(|constants| last > 0.0 && constants.is_finite())
-}
-
-/// The slopes that the true link takes over the domain, on a fine grid.
-fn true_bounds(truth: &Truth, half_width: f64) -> SlopeBounds {
-    let slopes = (0..=1000)
-        .map(|i| truth.link().value_and_slope(half_width * (f64::from(i) / 500.0 - 1.0)).1);
-    slopes.fold(SlopeBounds { low: f64::INFINITY, high: 0.0 }, |b, slope| SlopeBounds {
-        low: b.low.min(slope),
-        high: b.high.max(slope),
-    })
 }
 
 fn length(rule: StepRule, by_theory: Option<f64>) -> Result<StepLength> {

@@ -6,10 +6,7 @@ use isofactor::{Evaluation, evaluation::Difference};
 use isofactor_io::read_model;
 use serde::Serialize;
 
-use super::{
-    evaluate::{judged, optional},
-    fit::table_format,
-};
+use super::evaluate::{judged, optional};
 use crate::{
     failure::Failure,
     given::Given,
@@ -44,7 +41,7 @@ struct Contender {
 
 /// Judges every model on the same entries.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let given = Given::read(&args.data, &table_format(&args.table))?;
+    let given = Given::read(&args.data, &args.table.format())?;
     let contenders: Vec<Contender> =
         args.models.iter().map(|path| contender(path, &given)).collect::<Result<_, _>>()?;
     let rmse = |at: usize| contenders[at].evaluation.metrics.rmse;

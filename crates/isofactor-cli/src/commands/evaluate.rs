@@ -7,7 +7,6 @@ use isofactor::{
 use isofactor_io::{LabelledModel, read_model};
 use serde::Serialize;
 
-use super::fit::table_format;
 use crate::{
     args::EvaluateArgs,
     failure::Failure,
@@ -28,7 +27,7 @@ struct EvaluateJson<'a> {
 /// Reads the model and the values, and prints how well they agree.
 pub fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let known = read_model(&args.model)?;
-    let given = Given::read(&args.data, &table_format(&args.table))?;
+    let given = Given::read(&args.data, &args.table.format())?;
     let numbers = given.numbers(&known);
     let entries = || given.seen(&numbers);
     let baseline = Yardsticks::new(&known.model, entries());

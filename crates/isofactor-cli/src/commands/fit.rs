@@ -15,8 +15,8 @@ use isofactor::{
     select::hold_out,
 };
 use isofactor_io::{
-    FactorFile, LabelledModel, Labels, Source, TableFormat, Target, read_factors, read_model,
-    write_model, write_trace,
+    FactorFile, LabelledModel, Labels, Source, Target, read_factors, read_model, write_model,
+    write_trace,
 };
 use isofactor_page::{Subject, fit_page};
 
@@ -25,7 +25,7 @@ use super::{
     generate::{is_table, known_link},
 };
 use crate::{
-    args::{FitArgs, TableArgs},
+    args::FitArgs,
     failure::Failure,
     going_on,
     keeper::{self, Keeper},
@@ -188,22 +188,6 @@ fn check_paths(args: &FitArgs) -> Result<(), Failure> {
     )
 }
 
-/// How the tables of a command are read.
-pub fn table_format(args: &TableArgs) -> TableFormat {
-    TableFormat {
-        row: args.row.clone(),
-        column: args.column.clone(),
-        value: args.value.clone(),
-        wide: args.wide,
-        missing: args.missing.clone(),
-        skip: args.skip.clone(),
-        header: args.header,
-        delimiter: args.delimiter,
-        decimal_comma: args.decimal_comma,
-        kind: args.format,
-    }
-}
-
 /// Training and validation entries with the names of their rows and columns.
 struct Data {
     rows: Labels,
@@ -214,7 +198,7 @@ struct Data {
 
 impl Data {
     fn read(args: &FitArgs) -> Result<Self, Failure> {
-        let format = table_format(&args.table);
+        let format = args.table.format();
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
         let mut read = |path: &Path| reading::entries(path, &format, &mut rows, &mut columns);
         let train = read(&args.data)?;

@@ -3,7 +3,6 @@
 use isofactor::Side;
 use isofactor_io::{Cell, Field, TableWriter, read_model};
 
-use super::fit::table_format;
 use crate::{
     args::PredictArgs,
     failure::Failure,
@@ -25,7 +24,7 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     )?;
     let out = TableOut::open(args.out.as_deref())?;
     let known = read_model(&args.model)?;
-    let format = table_format(&args.table);
+    let format = args.table.format();
     let pairs = reading::pairs(&args.pairs, &format)?;
     let new = match &args.with {
         Some(path) => NewUnits::read("--with", path, &format, &known)?,

@@ -3,13 +3,13 @@
 use std::io;
 
 use isofactor::{Excluded, FittedModel, Recommended, Side, Whom};
-use isofactor_io::{Cell, Field, LabelledModel, Labels, TableFormat, TableWriter, read_model};
+use isofactor_io::{Cell, Field, LabelledModel, Labels, TableWriter, read_model};
 use serde::Serialize;
 
 use crate::{
     failure::Failure,
     given::Given,
-    model_args::{EntryArgs, RecommendArgs},
+    model_args::RecommendArgs,
     names::{Titles, labels, one_of, unknown},
     new_units::NewUnits,
     paths,
@@ -31,7 +31,7 @@ pub fn run(args: &RecommendArgs) -> Result<(), Failure> {
     let request = Request::new(args)?;
     let out = TableOut::open(args.out.as_deref())?;
     let known = read_model(&args.model)?;
-    let format = entry_format(&args.table);
+    let format = args.table.format();
     let new = match &args.new {
         Some(path) => NewUnits::read("--new", path, &format, &known)?,
         None => NewUnits::default(),
@@ -91,17 +91,6 @@ impl Request {
             return Err(Failure::Usage(sentence.to_owned()));
         }
         Ok(Self { side: Side::Rows, names, all })
-    }
-}
-
-fn entry_format(args: &EntryArgs) -> TableFormat {
-    TableFormat {
-        row: args.entry_row.clone(),
-        column: args.entry_column.clone(),
-        value: args.entry_value.clone(),
-        wide: args.wide,
-        missing: args.missing.clone(),
-        ..TableFormat::default()
     }
 }
 

@@ -6,7 +6,7 @@ use isofactor::{EntryList, Observations, select::hold_out};
 use isofactor_io::{LabelledModel, TableFormat, Target, read_model};
 use isofactor_page::{Subject, fit_page};
 
-use super::fit::{name_of, table_format};
+use super::fit::name_of;
 use crate::{args::ReportArgs, failure::Failure, paths, reading, text::say};
 
 /// Reads the model and the entries, and writes the page.
@@ -26,7 +26,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     )?;
     let target = Target::new(&args.out)?;
     let known = read_model(&args.model)?;
-    let format = table_format(&args.table);
+    let format = args.table.format();
     let (train, unknown) = entries(&args.data, &format, &known)?;
     let (train, held_out, unknown) = match (args.holdout, &args.valid) {
         (Some(share), _) => {

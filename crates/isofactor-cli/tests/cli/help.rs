@@ -2,7 +2,8 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 14] = [
+/// Every command of the program.
+pub const COMMANDS: [&str; 14] = [
     "demo",
     "generate",
     "fit",

@@ -1,21 +1,6 @@
 //! Completions and manual pages know every command.
 
-use crate::support::Folder;
-
-const COMMANDS: [&str; 12] = [
-    "demo",
-    "generate",
-    "fit",
-    "predict",
-    "evaluate",
-    "inspect",
-    "recommend",
-    "similar",
-    "compare",
-    "export",
-    "completions",
-    "man",
-];
+use crate::{help::COMMANDS, support::Folder};
 
 #[test]
 fn every_shell_completes_every_command() {

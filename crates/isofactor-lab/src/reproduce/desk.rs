@@ -31,15 +31,15 @@ pub trait Progress: Sync {
 /// Where cases are run and kept.
 pub struct Desk<'a> {
     /// Finished cases are kept here until the whole run is done.
-    pub kept: PathBuf,
+    kept: PathBuf,
     /// What makes the results: kept cases of another program are not used.
-    pub program: String,
+    program: String,
     /// How many cases run at a time.
-    pub threads: usize,
+    threads: usize,
     /// Who is told.
-    pub progress: &'a dyn Progress,
+    progress: &'a dyn Progress,
     /// Seconds of work so far, kept cases included.
-    pub seconds: Mutex<f64>,
+    seconds: Mutex<f64>,
 }
 
 /// A finished case on disk.

@@ -1,8 +1,8 @@
 //! What an experiment found: a verdict by a computed criterion, and what it rests on.
 
-use isofactor_report::{Figure, Table};
+use isofactor_report::{Chart, Figure, Table};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Whether our run bears out what the paper claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -55,6 +55,15 @@ impl Data {
     }
 }
 
+/// A chart with its caption and the name of its file.
+pub(crate) fn picture(
+    stem: impl Into<String>,
+    caption: impl Into<String>,
+    chart: Chart,
+) -> (String, Figure) {
+    (stem.into(), Figure::new(caption, chart))
+}
+
 /// What an experiment found.
 #[derive(Debug, Clone)]
 pub struct Findings {
@@ -63,11 +72,11 @@ pub struct Findings {
     /// The verdict's reason, with its numbers.
     pub sentence: String,
     /// The numbers that the sentence and the tables are made from.
-    pub numbers: Map<String, Value>,
+    pub numbers: Value,
     /// What the paper prints beside what we found.
     pub tables: Vec<Table>,
     /// Each with the name of its file.
-    pub figures: Vec<(&'static str, Figure)>,
+    pub figures: Vec<(String, Figure)>,
     /// What the figures are drawn from.
     pub data: Vec<Data>,
 }

@@ -178,6 +178,11 @@ pub(crate) fn perturbed(truth: &Truth, share: f64, seed: u64) -> Factors {
     exact.moved(share * exact.norm() / direction.norm(), &direction)
 }
 
+/// Every value with every seed.
+pub(crate) fn with_seeds(values: &[f64], seeds: &[u64]) -> Vec<(f64, u64)> {
+    values.iter().flat_map(|&value| seeds.iter().map(move |&seed| (value, seed))).collect()
+}
+
 /// A link by name, beside those of the core: `piecewise` is flat, steep and flat again.
 pub(crate) fn named_link(name: &str) -> Result<KnownLink> {
     if name == "piecewise" {

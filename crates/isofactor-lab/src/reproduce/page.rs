@@ -130,7 +130,7 @@ mod tests {
         let findings = Findings {
             verdict: Verdict::DoesNotHold,
             sentence: "It rises by 3%.".to_owned(),
-            numbers: serde_json::Map::new(),
+            numbers: Value::Null,
             tables: Vec::new(),
             figures: Vec::new(),
             data: Vec::new(),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
+    findings::{Data, Findings, Verdict, picture},
     real::{Line, LineFound, Splits},
     statistics::{mean, spread},
     study::Study,
@@ -129,10 +129,7 @@ impl Study for Lines {
             numbers: json!({
                 "lines": rows.iter().map(line_numbers).collect::<Vec<_>>(),
                 "time_ratio_both_projections": time,
-            })
-            .as_object()
-            .cloned()
-            .unwrap_or_default(),
+            }),
             tables: vec![errors_table(&rows), ranges_table(&rows)],
             figures: figures(&rows),
             data: vec![self.data(&found)],
@@ -250,7 +247,7 @@ fn ranges_table(rows: &[Row<'_>]) -> Table {
     })
 }
 
-fn figures(rows: &[Row<'_>]) -> Vec<(&'static str, Figure)> {
+fn figures(rows: &[Row<'_>]) -> Vec<(String, Figure)> {
     let links = Chart::new(Axis::new("Score"), Axis::new("Value"));
     let links = rows.iter().filter(|row| row.line.learned).fold(links, |chart, row| {
         let curve = row.found.first().map(|f| f.link.clone()).unwrap_or_default();
@@ -263,13 +260,11 @@ fn figures(rows: &[Row<'_>]) -> Vec<(&'static str, Figure)> {
         chart.with(Series::line(row.line.method.as_str(), drawn))
     });
     vec![
-        (
+        picture(
             "links",
-            Figure::new(
-                "The learned links on the first split, over the scores of the training entries.",
-                links,
-            ),
+            "The learned links on the first split, over the scores of the training entries.",
+            links,
         ),
-        ("curves", Figure::new("Held-out error over the iterations on the first split.", curves)),
+        picture("curves", "Held-out error over the iterations on the first split.", curves),
     ]
 }

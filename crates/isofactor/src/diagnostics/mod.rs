@@ -6,7 +6,11 @@ mod tracker;
 pub use procrustes::factor_distance;
 pub use tracker::{Standing, Tracker};
 
-use crate::{error::Result, factors::Factors, link::KnownLink};
+use crate::{
+    error::Result,
+    factors::Factors,
+    link::{KnownLink, SlopeBounds},
+};
 
 /// The factors and the link that made the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +48,16 @@ impl Truth {
             [first, .., last] => first / last,
             _ => 1.0,
         }
+    }
+
+    /// The slopes that the true link takes for scores in `[-reach, reach]`, on a fine grid.
+    pub fn slopes(&self, reach: f64) -> SlopeBounds {
+        let places = (0..=1000).map(|i| reach * (f64::from(i) / 500.0 - 1.0));
+        let slopes = places.map(|x| self.link.value_and_slope(x).1);
+        slopes.fold(SlopeBounds { low: f64::INFINITY, high: 0.0 }, |b, slope| SlopeBounds {
+            low: b.low.min(slope),
+            high: b.high.max(slope),
+        })
     }
 
     /// `phi*(u_i* . v_t*)`: an entry without its noise.

@@ -1,15 +1,15 @@
 //! Figure 4: the final error of the factors as the link penalty varies.
 
 use isofactor::diagnostics::factor_distance;
-use isofactor_report::{Axis, Chart, Column, Figure, Reference, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Reference, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
-    made_fit::{Fitted, MadeFit, Variant, named_link},
+    findings::{Data, Findings, Verdict, picture},
+    made_fit::{Fitted, MadeFit, Variant, named_link, with_seeds},
     statistics::{mean, spread},
     study::Study,
 };
@@ -38,8 +38,7 @@ impl Study for Alpha {
     }
 
     fn cases(&self) -> Vec<(f64, u64)> {
-        let Settings { alphas, seeds, .. } = &self.0;
-        alphas.iter().flat_map(|&a| seeds.iter().map(move |&seed| (a, seed))).collect()
+        with_seeds(&self.0.alphas, &self.0.seeds)
     }
 
     fn name(&self, (alpha, seed): &(f64, u64)) -> String {
@@ -106,14 +105,12 @@ impl Study for Alpha {
             numbers: json!({
                 "errors": errors, "best_alpha": best, "least_error": least,
                 "flat_at_small": smallest_is_flat, "rises_at_large": rises,
-            })
-            .as_object()
-            .cloned()
-            .unwrap_or_default(),
+            }),
             tables: vec![table],
-            figures: vec![(
+            figures: vec![picture(
                 "error-against-alpha",
-                Figure::new("Final error as the link penalty varies.", chart),
+                "Final error as the link penalty varies.",
+                chart,
             )],
             data: vec![data],
         })

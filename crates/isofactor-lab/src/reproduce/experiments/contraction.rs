@@ -17,7 +17,7 @@ use crate::{
     reproduce::{
         desk::Watch,
         error::Result,
-        findings::{Data, Findings, Verdict},
+        findings::{Data, Findings, Verdict, picture},
         made_fit::perturbed,
         statistics::log_places,
         study::Study,
@@ -91,7 +91,7 @@ impl Study for Contraction {
     fn run(&self, &seed: &u64, watch: &mut Watch<'_>) -> Result<Found> {
         let Panel { observations, truth } = self.panel(seed)?;
         let radius = truth.factors().radius();
-        let bounds = true_slopes(&truth, radius * radius);
+        let bounds = truth.slopes(radius * radius);
         let start = {
             let epsilon = bounds.low.powi(2) / (20.0 * bounds.high.powi(2));
             let smallest = truth.singular_values().last().copied().unwrap_or(0.0);
@@ -176,10 +176,7 @@ impl Study for Contraction {
                 missed[1],
                 missed[2],
             ),
-            numbers: json!({ "iterations": counted, "missed": missed, "missed_theorem": theorem })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+            numbers: json!({ "iterations": counted, "missed": missed, "missed_theorem": theorem }),
             tables: vec![bounds, constants],
             figures,
             data: vec![data],
@@ -253,16 +250,6 @@ impl Contraction {
     }
 }
 
-/// The slopes that the true link takes for scores up to `reach`.
-fn true_slopes(truth: &Truth, reach: f64) -> SlopeBounds {
-    let slopes =
-        (0..=1000).map(|i| truth.link().value_and_slope(reach * (f64::from(i) / 500.0 - 1.0)).1);
-    slopes.fold(SlopeBounds { low: f64::INFINITY, high: 0.0 }, |b, slope| SlopeBounds {
-        low: b.low.min(slope),
-        high: b.high.max(slope),
-    })
-}
-
 /// Iterates (number, D, E, chi) with the bounds that each puts on the next.
 fn follow(
     constants: &Constants,
@@ -299,7 +286,7 @@ fn named(c: &Constants) -> [(&'static str, f64); 9] {
     ]
 }
 
-fn charts(steps: &[Step]) -> Vec<(&'static str, Figure)> {
+fn charts(steps: &[Step]) -> Vec<(String, Figure)> {
     let places = log_places(steps.len(), DRAWN);
     let drawn = |pick: &dyn Fn(&Step) -> Option<f64>| -> Vec<(f64, f64)> {
         let kept = places.iter().map(|place| &steps[*place]);
@@ -312,8 +299,8 @@ fn charts(steps: &[Step]) -> Vec<(&'static str, Figure)> {
     };
     let v = chart("V = E + γ D", 2).with(Series::line("theorem 1", drawn(&|s| Some(s.theorem))));
     vec![
-        ("d", Figure::new("D and its bound from the iterate before.", chart("D = ‖Δ‖²", 0))),
-        ("e", Figure::new("E and its bound from the iterate before.", chart("E = ‖φ − φ♯‖²", 1))),
-        ("v", Figure::new("V, its bound from the iterate before, and that of theorem 1.", v)),
+        picture("d", "D and its bound from the iterate before.", chart("D = ‖Δ‖²", 0)),
+        picture("e", "E and its bound from the iterate before.", chart("E = ‖φ − φ♯‖²", 1)),
+        picture("v", "V, its bound from the iterate before, and that of theorem 1.", v),
     ]
 }

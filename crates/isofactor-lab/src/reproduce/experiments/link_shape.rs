@@ -1,13 +1,13 @@
 //! Appendix: the true link and the one that the last iteration holds.
 
-use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
+    findings::{Data, Findings, Verdict, picture},
     made_fit::{Fitted, MadeFit, Variant, named_link},
     study::Study,
 };
@@ -115,9 +115,8 @@ impl Study for LinkShape {
                 .with(Series::line("learned", learned).solid())
                 .with(Series::line("true", star).dashed())
                 .with(Series::histogram("density of the scores", &f.scores, BINS));
-            let stem = if name == "piecewise" { "link-piecewise" } else { "link-sigmoid" };
             let caption = format!("The {name} link and what was learned of it.");
-            figures.push((stem, Figure::new(caption, chart)));
+            figures.push(picture(format!("link-{name}"), caption, chart));
         }
         Ok(Findings {
             verdict: Verdict::of(worst <= self.0.close),
@@ -127,10 +126,7 @@ impl Study for LinkShape {
                 100.0 * worst,
                 100.0 * self.0.close,
             ),
-            numbers: json!({ "gaps": shares, "worst": worst })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+            numbers: json!({ "gaps": shares, "worst": worst }),
             tables: vec![table],
             figures,
             data: vec![data],

@@ -1,14 +1,14 @@
 //! Figure 2: factors, link and Lyapunov function over the iterations when both are learned.
 
-use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
-    made_fit::{MadeFit, Point, Variant, named_link},
+    findings::{Data, Findings, Verdict, picture},
+    made_fit::{MadeFit, Point, Variant, named_link, with_seeds},
     statistics::{increasing, mean},
     study::Study,
 };
@@ -38,8 +38,7 @@ impl Study for NoiseJoint {
     }
 
     fn cases(&self) -> Vec<(f64, u64)> {
-        let Settings { sigmas, seeds, .. } = &self.0;
-        sigmas.iter().flat_map(|&s| seeds.iter().map(move |&seed| (s, seed))).collect()
+        with_seeds(&self.0.sigmas, &self.0.seeds)
     }
 
     fn name(&self, (sigma, seed): &(f64, u64)) -> String {
@@ -120,26 +119,19 @@ impl Study for NoiseJoint {
             numbers: json!({
                 "sigmas": self.0.sigmas, "limits": limits, "late_changes": changes,
                 "c_phi": noiseless, "grows": grows, "settled": settled,
-            })
-            .as_object()
-            .cloned()
-            .unwrap_or_default(),
+            }),
             tables: vec![table],
             figures: vec![
-                ("factors", Figure::new("Factor error.", chart("Factor error ‖Δ‖", |m| m.factors))),
-                (
+                picture("factors", "Factor error.", chart("Factor error ‖Δ‖", |m| m.factors)),
+                picture(
                     "link",
-                    Figure::new(
-                        "Link error, in the norm of the kernel's space.",
-                        chart("Link error ‖φ − φ*‖", |m| m.link),
-                    ),
+                    "Link error, in the norm of the kernel's space.",
+                    chart("Link error ‖φ − φ*‖", |m| m.link),
                 ),
-                (
+                picture(
                     "lyapunov",
-                    Figure::new(
-                        "Lyapunov function V = E + γ D.",
-                        chart("Lyapunov function V", |m| m.lyapunov),
-                    ),
+                    "Lyapunov function V = E + γ D.",
+                    chart("Lyapunov function V", |m| m.lyapunov),
                 ),
             ],
             data: vec![data],

@@ -1,14 +1,14 @@
 //! Figure 1: how the error of the factors depends on the noise when the link is known.
 
 use isofactor::KnownLink;
-use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
+    findings::{Data, Findings, Verdict, picture},
     made_fit::{MadeFit, Point, Variant},
     statistics::{increasing, line},
     study::Study,
@@ -105,14 +105,11 @@ impl Study for NoiseKnownLink {
             numbers: json!({
                 "r_squared": fitted.explained, "slope": fitted.slope, "level": fitted.level,
                 "ordered": ordered, "final": finals,
-            })
-            .as_object()
-            .cloned()
-            .unwrap_or_default(),
+            }),
             tables: vec![table],
             figures: vec![
-                ("error-against-noise", Figure::new("Final error against the noise.", against)),
-                ("error-over-iterations", Figure::new("Error over the iterations.", over)),
+                picture("error-against-noise", "Final error against the noise.", against),
+                picture("error-over-iterations", "Error over the iterations.", over),
             ],
             data: vec![summary, curves],
         })

@@ -1,13 +1,13 @@
 //! Appendix: the regret against the best link for the current factors, for several true links.
 
-use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
+    findings::{Data, Findings, Verdict, picture},
     made_fit::{MadeFit, Point, Variant, named_link},
     statistics::line,
     study::Study,
@@ -100,14 +100,12 @@ impl Study for Regret {
                 self.0.burn_in,
                 rates.len(),
             ),
-            numbers: json!({ "slopes": rates, "slowest": slowest })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+            numbers: json!({ "slopes": rates, "slowest": slowest }),
             tables: vec![table],
-            figures: vec![(
+            figures: vec![picture(
                 "regret",
-                Figure::new("Mean regret over the iterations; both axes are logarithmic.", chart),
+                "Mean regret over the iterations; both axes are logarithmic.",
+                chart,
             )],
             data: vec![data],
         })

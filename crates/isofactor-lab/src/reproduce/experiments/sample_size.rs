@@ -1,14 +1,14 @@
 //! Figure 3: from how many entries on the factors are found exactly.
 
 use isofactor::KnownLink;
-use isofactor_report::{Axis, Chart, Column, Figure, Series, Table, number};
+use isofactor_report::{Axis, Chart, Column, Series, Table, number};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reproduce::{
     desk::Watch,
     error::Result,
-    findings::{Data, Findings, Verdict},
+    findings::{Data, Findings, Verdict, picture},
     made_fit::{MadeFit, Point, Variant},
     study::Study,
 };
@@ -106,14 +106,12 @@ impl Study for SampleSize {
                  from M = {CLAIMED} rn on.",
                 number(self.0.exact),
             ),
-            numbers: json!({ "shares": shares, "found_from": found_from.map(|s| s.0) })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+            numbers: json!({ "shares": shares, "found_from": found_from.map(|s| s.0) }),
             tables: vec![table],
-            figures: vec![(
+            figures: vec![picture(
                 "error-by-sample-size",
-                Figure::new("Error over the iterations, by sample size.", chart),
+                "Error over the iterations, by sample size.",
+                chart,
             )],
             data: vec![data],
         })
