@@ -107,7 +107,7 @@ impl Model {
 
     /// Effects of rows and of columns; none for models without.
     fn effects<'py>(&self, py: Python<'py>) -> Option<Sides<'py>> {
-        let offsets = self.labelled().model.offsets.as_ref()?;
+        let offsets = self.labelled().model.effects()?;
         Some((offsets.rows.clone().into_pyarray(py), offsets.columns.clone().into_pyarray(py)))
     }
 

@@ -72,7 +72,7 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
             short(share)
         ),
     );
-    let effects = if model.offsets.is_some() { ", effects" } else { "" };
+    let effects = if model.effects().is_some() { ", effects" } else { "" };
     line("model", format!("rank {}{effects}, {}", model.factors.rank(), link_in_words(model)));
     let ended = match p.stop {
         Stop::Converged => "converged after",

@@ -35,14 +35,14 @@ pub fn export(
     out: &mut (dyn Write + Send),
 ) -> io::Result<()> {
     let LabelledModel { model, rows, columns } = labelled;
-    let offsets = model.offsets.as_ref();
+    let effects = model.effects();
     match what {
         Export::Rows => {
-            let effects = offsets.map(|offsets| &offsets.rows[..]);
+            let effects = effects.map(|offsets| &offsets.rows[..]);
             units("row", rows, effects, model.factors.each_row(), kind, out)
         }
         Export::Columns => {
-            let effects = offsets.map(|offsets| &offsets.columns[..]);
+            let effects = effects.map(|offsets| &offsets.columns[..]);
             units("column", columns, effects, model.factors.each_column(), kind, out)
         }
         Export::Link { points } => link(labelled, points, kind, out),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     baseline::Baseline,
-    config::FitConfig,
+    config::{Effects, FitConfig},
     diagnostics::Standing,
     factors::Factors,
     linalg,
@@ -129,6 +129,12 @@ pub struct FittedModel {
 }
 
 impl FittedModel {
+    /// The effects of rows and columns: the fast solver's models have them, unless it was told not
+    /// to. Offsets without effects still hold the level and the range.
+    pub fn effects(&self) -> Option<&Offsets> {
+        self.offsets.as_ref().filter(|_| self.provenance.config.effects != Effects::Off)
+    }
+
     /// Rows and columns that it knows.
     pub fn shape(&self) -> Shape {
         self.factors.shape()

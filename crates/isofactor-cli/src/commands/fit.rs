@@ -60,6 +60,10 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
             config.shrinkage = Shrinkage::Fixed(shrinkage);
         }
     }
+    if args.truth.is_some() && config.solver == SolverKind::Fast {
+        let sentence = "--truth compares the iterates of Algorithm 1: add --solver bcd";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
     let truth = args.truth.as_deref().map(|path| truth(path, &data)).transpose()?;
     let input = FitInput {
         train: &data.train,

@@ -69,7 +69,9 @@ fn parts(path: &Path, labelled: &LabelledModel, origin: &Origin) -> String {
     if let Some(offsets) = &model.offsets {
         let Offsets { level, rows, columns, range } = offsets;
         line("level", short(*level));
-        line("effects", format!("of rows {}; of columns {}", spread(rows), spread(columns)));
+        if model.effects().is_some() {
+            line("effects", format!("of rows {}; of columns {}", spread(rows), spread(columns)));
+        }
         line(
             "range",
             format!("predictions are kept within {} and {}", short(range.0), short(range.1)),

@@ -168,6 +168,11 @@ fn factors_that_name_none_of_the_rows_and_columns_are_refused() {
 }
 
 #[test]
+fn a_truth_is_compared_with_the_iterates_of_algorithm_1_alone() {
+    fit_refuses(&["--solver", "fast", "--truth", "data.csv"], 2, &["--truth", "--solver bcd"]);
+}
+
+#[test]
 fn the_data_are_never_overwritten_by_the_output() {
     fit_refuses(&["--out", "data.csv"], 2, &["data.csv", "--out"]);
     fit_refuses(&["--trace", "./data.csv"], 2, &["data.csv", "--trace"]);

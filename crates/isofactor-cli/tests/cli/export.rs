@@ -71,6 +71,10 @@ fn the_link_is_written_as_it_is_inspected() {
 fn a_model_without_effects_has_no_column_of_them() {
     let folder = Folder::with_model();
     assert_eq!(exported(&folder, MODEL, &["rows"]).header, ["row", "factor_1", "factor_2"]);
+    let fast = ["--solver", "fast", "--effects", "off", "--rank", "2", "--out", "fast.iso"];
+    let told = folder.done(&[&["fit", "data.csv"], &fast[..]].concat()).stdout;
+    assert!(told.contains("rank 2, ") && !told.contains("rank 2, effects"), "{told}");
+    assert_eq!(exported(&folder, "fast.iso", &["rows"]).header, ["row", "factor_1", "factor_2"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ const MOST_FACTORS: usize = 12;
 
 /// None where the model has neither effects nor factors.
 pub fn section(study: &Study<'_>) -> Option<Section> {
-    let has_effects = study.subject.model.offsets.is_some();
+    let has_effects = study.subject.model.effects().is_some();
     if !has_effects && !study.has_factors() {
         return None;
     }
@@ -37,7 +37,7 @@ fn table(study: &Study<'_>, side: Side) -> Table {
     let table =
         Table::new(what, vec![Column::text("By"), Column::text("Highest"), Column::text("Lowest")]);
     let mut lines: Vec<(String, Vec<(usize, f64)>)> = Vec::new();
-    if let Some(offsets) = &study.subject.model.offsets {
+    if let Some(offsets) = study.subject.model.effects() {
         let effects = match side {
             Side::Rows => &offsets.rows,
             Side::Columns => &offsets.columns,

@@ -80,7 +80,7 @@ fn plane(study: &Study<'_>, side: Side) -> Plane {
     let mut variables: Vec<Variable> = (0..drawn)
         .map(|j| variable(format!("Factor {}", j + 1), &|i| study.principal.of_unit(side, i)[j]))
         .collect();
-    if let Some(offsets) = &study.subject.model.offsets {
+    if let Some(offsets) = study.subject.model.effects() {
         let effects = match side {
             Side::Rows => &offsets.rows,
             Side::Columns => &offsets.columns,

@@ -14,7 +14,7 @@ pub fn in_words(study: &Study<'_>) -> String {
     let model = study.subject.model;
     let Shape { rows, columns } = model.shape();
     let observed = model.provenance.observed;
-    let effects = if model.offsets.is_some() { "effects of rows and columns, " } else { "" };
+    let effects = if model.effects().is_some() { "effects of rows and columns, " } else { "" };
     let factors = match (study.has_factors(), model.factors.rank()) {
         (false, _) => "no factors".to_owned(),
         (true, rank) => format!("{} per row and column", counted(rank, "factor", "factors")),
