@@ -264,21 +264,29 @@ impl Belief {
         self.level + a[rank] + b[rank] + product
     }
 
-    /// The variance of a score.
-    pub fn score_variance(&self, row: usize, column: usize) -> f64 {
+    /// The variance of a score: what the row adds to it, what the column adds, what both add
+    /// together.
+    pub fn score_variance(&self, row: usize, column: usize) -> ScoreVariance {
         let rank = self.prior.rank;
         let (u, v) = (self.rows.of(row), self.columns.of(column));
         let (s, t) = (self.rows.covariance_of(row), self.columns.covariance_of(column));
         let last = triangle(rank);
-        let mut variance = s[last + rank] + t[last + rank];
+        let mut sum = ScoreVariance { row: s[last + rank], column: t[last + rank], both: 0.0 };
         for a in 0..rank {
-            variance += 2.0 * (s[last + a] * v[a] + t[last + a] * u[a]);
-            for b in 0..rank {
-                let place = triangle(a.max(b)) + a.min(b);
-                variance += s[place] * (v[a] * v[b] + t[place]) + t[place] * u[a] * u[b];
+            sum.row += 2.0 * s[last + a] * v[a];
+            sum.column += 2.0 * t[last + a] * u[a];
+            let row = triangle(a);
+            for b in 0..=a {
+                let (s, t) = (s[row + b], t[row + b]);
+                // Below the diagonal each stands for two.
+                let times = if b < a { 2.0 } else { 1.0 };
+                sum.row += times * s * v[a] * v[b];
+                sum.column += times * t * u[a] * u[b];
+                sum.both += times * s * t;
             }
         }
-        variance.max(0.0)
+        let ScoreVariance { row, column, both } = sum;
+        ScoreVariance { row: row.max(0.0), column: column.max(0.0), both: both.max(0.0) }
     }
 
     /// Nothing but level and effects, or nothing but the level.
@@ -290,6 +298,21 @@ impl Belief {
             }
         }
         self
+    }
+}
+
+/// The parts of the variance of a score.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScoreVariance {
+    pub row: f64,
+    pub column: f64,
+    pub both: f64,
+}
+
+impl ScoreVariance {
+    /// All of it.
+    pub fn total(self) -> f64 {
+        self.row + self.column + self.both
     }
 }
 

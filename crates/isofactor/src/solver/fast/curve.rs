@@ -1,15 +1,18 @@
 //! The link for given scores: the smoothest increasing function that explains the values.
 //!
-//! Scores are not known exactly: entry `k` has `x_k ~ N(m_k, s_k^2)`. The link minimises
+//! Scores are not known exactly: entry `k` has `x_k ~ N(m_k, s_k^2)`. The link is straight between
+//! nodes, rises everywhere, and minimises
 //!
 //! ```text
-//! sum_k E (y_k - phi(x_k))^2 + lambda sum_j (change of slope at node j)^2 / (spacing there)
+//! misfit + lambda sum_j (change of slope at node j)^2 / (spacing there)
 //! ```
 //!
-//! over functions that are straight between nodes and rise everywhere. The expectation (at three
-//! points, exact for cubics) is what keeps the link from undoing the shrinkage: scores that are
+//! with the misfit of either kind of [`Seen`]. Both average over the scores (at three points, exact
+//! for cubics), and that is what keeps the link from undoing the shrinkage: scores that are
 //! uncertain flatten it on average by just what their means are shrunk. `lambda` is set to what
 //! makes the present link likeliest.
+
+use rayon::prelude::*;
 
 use crate::{
     linalg::{self, Mat},
@@ -23,12 +26,31 @@ const LEAST_SLOPE: f64 = 1e-3;
 /// Intervals of the table by which the link is read.
 const TABLE: usize = 1500;
 
-/// Entries that the link is fitted to: mean and variance of the score, value.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub mean: Vec<f64>,
-    pub variance: Vec<f64>,
-    pub value: Vec<f64>,
+/// An entry that the link is fitted to: mean and deviation of its score, its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub mean: f64,
+    pub deviation: f64,
+    pub value: f64,
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// What is known of the scores, and the misfit that goes with it.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// By all entries, its own among them: `sum_k w_k E (y_k - phi(x_k))^2`.
+    WithOwn(Vec<Point>),
+    /// By all entries but its own: `sum_k w_k (y_k - E phi(x_k))^2`.
+    WithoutOwn(Vec<Point>),
+}
+
+impl Seen {
+    fn points(&self) -> &[Point] {
+        match self {
+            Seen::WithOwn(points) | Seen::WithoutOwn(points) => points,
+        }
+    }
 }
 
 /// A link that is straight between its nodes.
@@ -39,7 +61,8 @@ pub(super) struct Bent {
 }
 
 impl Bent {
-    fn value(&self, x: f64) -> f64 {
+    /// The value at a score.
+    pub fn value(&self, x: f64) -> f64 {
         let piece = self.nodes.partition_point(|&node| node <= x).clamp(1, self.nodes.len() - 1);
         let (x0, x1) = (self.nodes[piece - 1], self.nodes[piece]);
         let (y0, y1) = (self.values[piece - 1], self.values[piece]);
@@ -49,8 +72,8 @@ impl Bent {
 
 /// Fits the link; `penalty` is `lambda`, which `rounds` of its own update improve.
 pub(super) fn fit(seen: &Seen, penalty: &mut f64, rounds: usize) -> Option<Bent> {
-    let count = seen.mean.len() as f64;
-    let nodes = nodes(seen);
+    let count = seen.points().len() as f64;
+    let nodes = nodes(seen.points());
     let range = nodes[PIECES] - nodes[0];
     if !(range > 0.0 && range.is_finite()) {
         return None;
@@ -82,11 +105,11 @@ pub(super) fn fit(seen: &Seen, penalty: &mut f64, rounds: usize) -> Option<Bent>
 }
 
 /// Nodes are dense where scores are: most by quantiles, some evenly, with room at both ends.
-fn nodes(seen: &Seen) -> Vec<f64> {
+fn nodes(points: &[Point]) -> Vec<f64> {
     const BY_QUANTILE: f64 = 0.7;
-    let mut sorted = seen.mean.clone();
-    sorted.sort_by(f64::total_cmp);
-    let deviation = (seen.variance.iter().sum::<f64>() / seen.variance.len() as f64).sqrt();
+    let mut sorted: Vec<f64> = points.iter().map(|point| point.mean).collect();
+    sorted.par_sort_unstable_by(f64::total_cmp);
+    let deviation = typical_deviation(points);
     let (low, high) = (sorted[0] - 2.0 * deviation, sorted[sorted.len() - 1] + 2.0 * deviation);
     let place = |x: f64| {
         let below = sorted.partition_point(|&m| m < x) as f64 / sorted.len() as f64;
@@ -108,7 +131,14 @@ fn nodes(seen: &Seen) -> Vec<f64> {
         .collect()
 }
 
-/// `sum_k E h(x_k) h(x_k)'`, `sum_k E h(x_k) y_k` for the tent functions `h` of the nodes.
+/// The root of the mean variance.
+pub(super) fn typical_deviation(points: &[Point]) -> f64 {
+    let squares: f64 = points.iter().map(|point| point.deviation.powi(2)).sum();
+    (squares / points.len() as f64).sqrt()
+}
+
+/// Normal equations for the tent functions `h` of the nodes: `sum_k w_k E h h'`, or `sum_k w_k
+/// E h E h'`, and `sum_k w_k E h y_k`, with weights that sum up to the number of entries.
 struct Sums {
     gram: Mat<f64>,
     right: Vec<f64>,
@@ -116,40 +146,87 @@ struct Sums {
     variance: f64,
 }
 
+/// How many entries are summed up together, whatever the number of threads.
+const SUMMED: usize = 1 << 14;
+
 impl Sums {
     fn new(seen: &Seen, nodes: &[f64]) -> Self {
-        let (low, high) = (nodes[0], nodes[PIECES]);
-        let mut sums = Self {
-            gram: Mat::zeros(PIECES + 1, PIECES + 1),
-            right: vec![0.0; PIECES + 1],
-            squares: 0.0,
-            variance: 0.0,
-        };
-        let wide = 3f64.sqrt();
-        let points = [(0.0, 2.0 / 3.0), (wide, 1.0 / 6.0), (-wide, 1.0 / 6.0)];
-        let mut total = 0.0;
-        for ((&mean, &variance), &value) in seen.mean.iter().zip(&seen.variance).zip(&seen.value) {
-            total += value;
-            sums.squares += value * value;
-            let deviation = variance.sqrt();
-            for (place, weight) in points {
-                let x = (mean + place * deviation).clamp(low, high);
-                let j = nodes.partition_point(|&node| node <= x).clamp(1, PIECES) - 1;
-                let t = (x - nodes[j]) / (nodes[j + 1] - nodes[j]);
-                let (left, right) = (1.0 - t, t);
-                sums.gram[(j, j)] += weight * left * left;
-                sums.gram[(j + 1, j)] += weight * left * right;
-                sums.gram[(j + 1, j + 1)] += weight * right * right;
-                sums.right[j] += weight * left * value;
-                sums.right[j + 1] += weight * right * value;
-            }
+        let own = matches!(seen, Seen::WithOwn(_));
+        let parts: Vec<Part> = seen
+            .points()
+            .par_chunks(SUMMED)
+            .map(|points| {
+                let mut part = Part::default();
+                points.iter().for_each(|point| part.add(point, nodes, own));
+                part
+            })
+            .collect();
+        let mut sum = Part::default();
+        parts.iter().for_each(|part| sum.merge(part));
+        let scale = seen.points().len() as f64 / sum.weight;
+        let place = |i: usize, j: usize| i * (PIECES + 1) + j;
+        let mean = sum.total / sum.weight;
+        Self {
+            gram: Mat::from_fn(PIECES + 1, PIECES + 1, |i, j| scale * sum.gram[place(i, j)]),
+            right: sum.right.iter().map(|right| scale * right).collect(),
+            squares: scale * sum.squares,
+            variance: (sum.squares / sum.weight - mean.powi(2)).max(0.0),
         }
-        for j in 0..PIECES {
-            sums.gram[(j, j + 1)] = sums.gram[(j + 1, j)];
+    }
+}
+
+/// Sums over some of the entries.
+struct Part {
+    /// Row by row.
+    gram: Vec<f64>,
+    right: Vec<f64>,
+    squares: f64,
+    total: f64,
+    weight: f64,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        let nodes = PIECES + 1;
+        let (gram, right) = (vec![0.0; nodes * nodes], vec![0.0; nodes]);
+        Self { gram, right, squares: 0.0, total: 0.0, weight: 0.0 }
+    }
+}
+
+impl Part {
+    fn add(&mut self, point: &Point, nodes: &[f64], own: bool) {
+        const WIDE: f64 = 1.732_050_807_568_877_2;
+        const THREE: [(f64, f64); 3] = [(0.0, 2.0 / 3.0), (WIDE, 1.0 / 6.0), (-WIDE, 1.0 / 6.0)];
+        let &Point { mean, deviation, value, weight } = point;
+        // Two tent functions at each of the three points: where, how much, and the point's share.
+        let mut tents = [(0, 0.0, 0.0); 6];
+        for (pair, (place, share)) in tents.chunks_exact_mut(2).zip(THREE) {
+            let x = (mean + place * deviation).clamp(nodes[0], nodes[PIECES]);
+            let j = nodes.partition_point(|&node| node <= x).clamp(1, PIECES) - 1;
+            let t = (x - nodes[j]) / (nodes[j + 1] - nodes[j]);
+            (pair[0], pair[1]) = ((j, share * (1.0 - t), share), (j + 1, share * t, share));
         }
-        let count = seen.value.len() as f64;
-        sums.variance = (sums.squares / count - (total / count).powi(2)).max(0.0);
-        sums
+        for (a, &(i, x, share)) in tents.iter().enumerate() {
+            self.right[i] += weight * x * value;
+            let row = &mut self.gram[i * (PIECES + 1)..(i + 1) * (PIECES + 1)];
+            // The product of means, or the mean of products: of the tents at the same point.
+            let (others, factor) = match own {
+                true => (&tents[a / 2 * 2..a / 2 * 2 + 2], weight * x / share),
+                false => (&tents[..], weight * x),
+            };
+            others.iter().for_each(|&(j, y, _)| row[j] += factor * y);
+        }
+        self.squares += weight * value * value;
+        self.total += weight * value;
+        self.weight += weight;
+    }
+
+    fn merge(&mut self, other: &Part) {
+        linalg::add_scaled(&mut self.gram, 1.0, &other.gram);
+        linalg::add_scaled(&mut self.right, 1.0, &other.right);
+        self.squares += other.squares;
+        self.total += other.total;
+        self.weight += other.weight;
     }
 }
 
@@ -181,8 +258,7 @@ fn likelier(sums: &Sums, rough: &Mat<f64>, normal: &Mat<f64>, count: f64) -> Opt
         (0..p).map(|i| (0..p).map(|j| inverse[(i, j)] * sums.right[j]).sum()).collect();
     let (mut bent, mut trace, mut fitted, mut freedom) = (0.0, 0.0, 0.0, 0.0);
     for i in 0..p {
-        // Both matrices are banded.
-        for j in i.saturating_sub(2)..(i + 3).min(p) {
+        for j in 0..p {
             bent += f[i] * rough[(i, j)] * f[j];
             trace += rough[(i, j)] * inverse[(i, j)];
             fitted += f[i] * sums.gram[(i, j)] * f[j];
@@ -244,13 +320,12 @@ mod tests {
     /// Values of a sigmoid at scores seen exactly, with a little noise.
     #[test]
     fn a_curve_is_recovered_and_rises() {
-        let mut seen = Seen::default();
-        for k in 0..4000 {
-            let x = 3.0 * ((k as f64) * 0.7).sin();
-            seen.mean.push(x);
-            seen.variance.push(1e-6);
-            seen.value.push((1.0 + (-2.0 * x).exp()).recip() + 0.02 * ((k * k) as f64).cos());
-        }
+        let points = (0..4000).map(|k| {
+            let mean = 3.0 * (f64::from(k) * 0.7).sin();
+            let value = (1.0 + (-2.0 * mean).exp()).recip() + 0.02 * f64::from(k * k).cos();
+            Point { mean, deviation: 1e-3, value, weight: 1.0 }
+        });
+        let seen = Seen::WithOwn(points.collect());
         let mut penalty = 1e-6 * 4000.0;
         let link = fit(&seen, &mut penalty, 3).unwrap();
         assert!(link.values.windows(2).all(|pair| pair[0] < pair[1]));
@@ -260,6 +335,36 @@ mod tests {
             let gap = table.value_and_slope(x).0 - (1.0 + (-2.0 * x).exp()).recip();
             assert!(gap.abs() < 0.01, "{x} {gap}");
         }
+    }
+
+    /// Scores that are off by what they are said to be, as they are where an entry does not know
+    /// of its own value: averaging the link, not its squares, finds the curve without bias.
+    #[test]
+    fn a_curve_is_recovered_from_uncertain_scores() {
+        let deviation = 0.3;
+        let noise = |k: u64, by: u64| {
+            let mixed = (k * by + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let points: Vec<Point> = (0..40_000)
+            .map(|k| {
+                let mean = 6.0 * noise(k, 7919) - 3.0;
+                let radius = (-2.0 * (1.0 - noise(k, 104_729)).ln()).sqrt();
+                let x =
+                    mean + deviation * radius * (std::f64::consts::TAU * noise(k, 1_299_709)).cos();
+                Point { mean, deviation, value: (2.0 * x).tanh(), weight: 1.0 }
+            })
+            .collect();
+        let largest_gap = |seen: &Seen| {
+            let link = fit(seen, &mut 0.04, 6).unwrap();
+            let places = (0..=40).map(|i| -2.0 + f64::from(i) / 10.0);
+            places.map(|x| (link.value(x) - (2.0 * x).tanh()).abs()).fold(0.0, f64::max)
+        };
+        let without = largest_gap(&Seen::WithoutOwn(points.clone()));
+        let with = largest_gap(&Seen::WithOwn(points));
+        assert!(without < 0.05, "{without} {with}");
+        assert!(with > 2.0 * without, "{with} {without}");
     }
 
     /// The smoothed link of a straight line is the line itself.

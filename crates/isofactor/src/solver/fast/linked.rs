@@ -4,13 +4,17 @@
 //! (y_k - phi(m_k)) / phi'(m_k)` with weight `phi'(m_k)^2`, and the sweeps of [`Belief`] apply.
 //! The link is the smoothed one, `E phi` over the uncertainty of the scores. A unit whose step
 //! makes its squares worse than they were, or than the line promised, takes a shorter one.
+//!
+//! The first links are fitted to scores as they are. Where few entries lie on a steep stretch, such
+//! a link goes with whatever these entries made of their scores, and hardly moves any more. Later
+//! ones are therefore fitted to what the other entries say of each score.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
     belief::{Belief, Prior, Target, Targets},
-    curve::{self, Seen},
+    curve::{self, Bent, Point, Seen, typical_deviation},
     panel::{Panel, spread},
     units::{Lists, Units},
 };
@@ -28,6 +32,14 @@ const MOST_SEEN: usize = 200_000;
 /// In the first sweeps the link is fitted before each half; and with more rounds for its penalty.
 const EAGER_SWEEPS: usize = 3;
 const CAREFUL_SWEEPS: usize = 8;
+/// From this sweep on the link is fitted to scores that do not know their own entry.
+const APART: usize = 4;
+/// An entry is taken to say no more than this share of what is known of its score by its row, and
+/// by its column.
+const MOST_OF_ITS_OWN: f64 = 0.98;
+/// A link fitted so that leaves more than this many times the squares at the scores as they are has
+/// lost hold of them.
+const LOST_HOLD: f64 = 1.5;
 /// Slopes below this share of the mean slope count as this much.
 const LEAST_SLOPE: f64 = 1e-4;
 /// A step may leave this many times the squares that the line promised.
@@ -137,13 +149,10 @@ impl Linked {
         let stride = scores.len().div_ceil(MOST_SEEN);
         let entries: Vec<(f64, Entry)> =
             scores.iter().copied().zip(panel.observations.iter()).step_by(stride).collect();
-        let variance = |entry: &Entry| self.belief.score_variance(entry.row, entry.column);
-        let seen = Seen {
-            mean: entries.iter().map(|(mean, _)| *mean).collect(),
-            variance: entries.par_iter().map(|(_, entry)| variance(entry)).collect(),
-            value: entries.iter().map(|(_, entry)| entry.value).collect(),
-        };
-        let deviation = (seen.variance.iter().sum::<f64>() / seen.variance.len() as f64).sqrt();
+        let points: Vec<(Point, Point)> =
+            entries.par_iter().map(|(score, entry)| self.points(*score, entry)).collect();
+        let (with_own, without_own): (Vec<Point>, Vec<Point>) = points.into_iter().unzip();
+        let deviation = typical_deviation(&with_own);
         self.link = match &self.given {
             Some(link) => {
                 let range = scores
@@ -151,12 +160,56 @@ impl Linked {
                     .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
                 curve::smoothed(&|x| link.value_and_slope(x).0, range, deviation)?
             }
-            None => {
-                let rounds = if self.sweeps < CAREFUL_SWEEPS { 3 } else { 1 };
-                curve::fit(&seen, &mut self.penalty, rounds)?.smoothed(deviation)?
-            }
+            None => self.learned(with_own, without_own)?.smoothed(deviation)?,
         };
         Some(())
+    }
+
+    /// The link for scores that do not know their own entries, once there is one to begin from;
+    /// unless it loses hold of the scores, then for scores as they are.
+    fn learned(&mut self, with_own: Vec<Point>, without_own: Vec<Point>) -> Option<Bent> {
+        let rounds = if self.sweeps < CAREFUL_SWEEPS { 3 } else { 1 };
+        if self.sweeps >= APART {
+            let mut penalty = self.penalty;
+            let link = curve::fit(&Seen::WithoutOwn(without_own), &mut penalty, rounds)?;
+            let squares = |link: &dyn Fn(f64) -> f64| -> f64 {
+                with_own.iter().map(|point| (point.value - link(point.mean)).powi(2)).sum()
+            };
+            let allowed = LOST_HOLD * squares(&|x| self.link.value_and_slope(x).0);
+            if squares(&|x| link.value(x)) <= allowed {
+                self.penalty = penalty;
+                return Some(link);
+            }
+        }
+        curve::fit(&Seen::WithOwn(with_own), &mut self.penalty, rounds)
+    }
+
+    /// What is known of a score with its own entry, and without.
+    ///
+    /// With `h = tau phi'^2 s^2` the share of its entry in what the row (or the column) knows of a
+    /// score, leaving the entry out divides the variance `s^2` by `1 - h` and moves the mean by
+    /// `-tau phi' (y - phi) s^2 / (1 - h)`. Such a score tells the link no more than `1 / (1 + tau
+    /// phi'^2 s^2)` of what one without uncertainty does.
+    fn points(&self, score: f64, entry: &Entry) -> (Point, Point) {
+        let variance = self.belief.score_variance(entry.row, entry.column);
+        let (value, slope) = self.link.value_and_slope(score);
+        let pull = self.belief.noise_precision * slope;
+        let precision = pull * slope;
+        let apart = |variance: f64| variance / (1.0 - (precision * variance).min(MOST_OF_ITS_OWN));
+        let left = apart(variance.row) + apart(variance.column);
+        let with_own = Point {
+            mean: score,
+            deviation: variance.total().sqrt(),
+            value: entry.value,
+            weight: 1.0,
+        };
+        let without_own = Point {
+            mean: score - pull * (entry.value - value) * left,
+            deviation: left.sqrt(),
+            value: entry.value,
+            weight: (1.0 + precision * left).recip(),
+        };
+        (with_own, without_own)
     }
 
     /// A half of a sweep, everything in the order of the side that moves.

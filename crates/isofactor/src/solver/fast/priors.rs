@@ -87,6 +87,7 @@ impl Presence {
                     weights: (0..others).map(|t| four(&self.weights, t)).collect(),
                     variances: vec![ZERO; others],
                     spread: ZERO,
+                    squares: ZERO,
                 };
                 simd::dispatch(Pass {
                     coordinates: &mut coordinates,
@@ -97,24 +98,37 @@ impl Presence {
                 coordinates
             })
             .collect();
+        spread_out(&mut self.weights, p, &results, |four| &four.weights);
+        spread_out(&mut self.variances, p, &results, |four| &four.variances);
+        spread_out(&mut units.prior, p, &results, |four| &four.gaps);
+        // The prior is the mean without the gap.
+        let both = units.prior.par_iter_mut().zip(&units.mean).with_min_len(1 << 12);
+        both.for_each(|(prior, mean)| *prior = mean - *prior);
+        let others = (self.weights.len() / p) as f64;
         let mut spread = vec![0.0; p];
         for a in 0..p {
             let (coordinates, lane) = (&results[a / LANES], a % LANES);
-            for (unit, gap) in coordinates.gaps.iter().enumerate() {
-                units.prior[unit * p + a] = units.mean[unit * p + a] - gap[lane];
-            }
-            let mut squares = 0.0;
-            for (t, (w, v)) in coordinates.weights.iter().zip(&coordinates.variances).enumerate() {
-                (self.weights[t * p + a], self.variances[t * p + a]) = (w[lane], v[lane]);
-                squares += w[lane] * w[lane] + v[lane];
-            }
             // A weak prior on the precision keeps it finite when all weights vanish.
-            let others = coordinates.weights.len() as f64;
-            self.precision[a] = (others + 2.0) / (squares + 2e-3 / units.precision[a]);
+            let least = 2e-3 / units.precision[a];
+            self.precision[a] = (others + 2.0) / (coordinates.squares[lane] + least);
             spread[a] = coordinates.spread[lane];
         }
         spread
     }
+}
+
+/// Writes numbers that are held four coordinates at a time to where a unit's are together.
+fn spread_out(
+    to: &mut [f64],
+    p: usize,
+    from: &[Coordinates],
+    pick: impl Fn(&Coordinates) -> &[Lanes] + Sync,
+) {
+    to.par_chunks_mut(p).with_min_len(256).enumerate().for_each(|(unit, to)| {
+        for (four, to) in from.iter().zip(to.chunks_mut(LANES)) {
+            simd::store(pick(four)[unit], to);
+        }
+    });
 }
 
 /// Four coordinates of all units and weights.
@@ -125,7 +139,10 @@ struct Coordinates {
     gaps: Vec<Lanes>,
     weights: Vec<Lanes>,
     variances: Vec<Lanes>,
+    /// What the uncertain weights add to the variance of the units.
     spread: Lanes,
+    /// `sum_t E W_t^2`
+    squares: Lanes,
 }
 
 /// One pass over the weights.
@@ -141,7 +158,8 @@ impl Kernel for Pass<'_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Coordinates { alpha, beta, gaps, weights, variances, spread } = self.coordinates;
+        let Coordinates { alpha, beta, gaps, weights, variances, spread, squares } =
+            self.coordinates;
         for &t in self.order {
             let t = t as usize;
             let units = self.other_lists.others(t);
@@ -161,6 +179,7 @@ impl Kernel for Pass<'_> {
             }
             weights[t] = new;
             variances[t] = simd::div([1.0; LANES], precision);
+            *squares = simd::add(*squares, simd::mul_add::<FMA>(new, new, variances[t]));
             *spread = simd::add(*spread, simd::div([weight; LANES], precision));
         }
     }
@@ -170,12 +189,16 @@ impl Kernel for Pass<'_> {
 /// without `kappa`.
 pub(super) fn update_precisions(units: &mut Units, spread: Option<&[f64]>, kappa: f64) {
     let (p, count) = (units.p, units.len());
-    for a in 0..p {
-        let mut squares = spread.map_or(0.0, |spread| spread[a]);
-        for unit in 0..count {
-            let gap = units.mean[unit * p + a] - units.prior[unit * p + a];
-            squares += gap * gap + units.covariance[unit * triangle(p) + triangle(a) + a];
+    let squares = units.sum(p, |unit, squares| {
+        let (mean, prior, covariance) =
+            (units.of(unit), units.prior_of(unit), units.covariance_of(unit));
+        for a in 0..p {
+            let gap = mean[a] - prior[a];
+            squares[a] += gap * gap + covariance[triangle(a) + a];
         }
+    });
+    for a in 0..p {
+        let squares = squares[a] + spread.map_or(0.0, |spread| spread[a]);
         let kappa = if a + 1 < p { kappa } else { 1.0 };
         units.precision[a] = kappa * count as f64 / squares.max(f64::MIN_POSITIVE);
     }

@@ -18,26 +18,20 @@ use crate::{
 
 /// `mean_i E (u_i - pi_i)(u_i - pi_i)'` over the factors.
 fn second_moments(units: &Units) -> Mat<f64> {
-    let (p, r) = (units.p, units.p - 1);
-    let mut moments = Mat::<f64>::zeros(r, r);
-    for unit in 0..units.len() {
-        let (mean, covariance) = (units.of(unit), units.covariance_of(unit));
-        let prior = &units.prior[unit * p..(unit + 1) * p];
+    let r = units.p - 1;
+    let sums = units.sum(triangle(r), |unit, sums| {
+        let (mean, prior, covariance) =
+            (units.of(unit), units.prior_of(unit), units.covariance_of(unit));
         for a in 0..r {
+            let gap = mean[a] - prior[a];
             for b in 0..=a {
-                moments[(a, b)] +=
-                    (mean[a] - prior[a]) * (mean[b] - prior[b]) + covariance[triangle(a) + b];
+                let place = triangle(a) + b;
+                sums[place] += gap * (mean[b] - prior[b]) + covariance[place];
             }
         }
-    }
+    });
     let count = units.len() as f64;
-    for a in 0..r {
-        for b in 0..=a {
-            moments[(a, b)] /= count;
-            moments[(b, a)] = moments[(a, b)];
-        }
-    }
-    moments
+    Mat::from_fn(r, r, |a, b| sums[triangle(a.max(b)) + a.min(b)] / count)
 }
 
 /// Rotates both sides: with `A = LL'` and `B` the second moments of rows and columns and

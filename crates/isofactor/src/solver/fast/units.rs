@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    linalg,
     monitor::Hurry,
     passes::{blocks, split_at_ends},
     simd::{self, Kernel, LANES, Lanes, ZERO},
@@ -129,6 +130,32 @@ impl Units {
         &self.mean[unit * self.p..(unit + 1) * self.p]
     }
 
+    /// The prior mean of a unit.
+    pub fn prior_of(&self, unit: usize) -> &[f64] {
+        &self.prior[unit * self.p..(unit + 1) * self.p]
+    }
+
+    /// Sums over all units: `add` adds what a unit has to the `size` sums.
+    pub fn sum(&self, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
+        // Summed up together, whatever the number of threads.
+        const TOGETHER: usize = 1 << 10;
+        let parts: Vec<Vec<f64>> = (0..self.len().div_ceil(TOGETHER))
+            .into_par_iter()
+            .map(|part| {
+                let mut sums = vec![0.0; size];
+                let units = part * TOGETHER..((part + 1) * TOGETHER).min(self.len());
+                units.for_each(|unit| add(unit, &mut sums));
+                sums
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_else(|| vec![0.0; size]);
+        parts.fold(first, |mut sums, part| {
+            linalg::add_scaled(&mut sums, 1.0, &part);
+            sums
+        })
+    }
+
     /// The covariance of a unit.
     pub fn covariance_of(&self, unit: usize) -> &[f64] {
         let size = triangle(self.p);
@@ -178,7 +205,8 @@ impl Units {
         let moments = other.moments();
         let p = self.p;
         let bands = self.bands(&moments, lists);
-        let blocks = if bands > 1 { even_blocks(lists.starts) } else { blocks(lists.starts) };
+        let blocks =
+            if bands > 1 { even_blocks(lists.starts) } else { blocks(&work(lists.starts)) };
         let ends = |size: usize| blocks.iter().map(|b| b.end * size).collect::<Vec<_>>();
         let means = split_at_ends(&mut self.mean, &ends(p));
         let covariances = split_at_ends(&mut self.covariance, &ends(triangle(p)));
@@ -207,6 +235,13 @@ impl Units {
             .collect();
         squares.into_iter().fold(0.0, |sum, block| sum + block)
     }
+}
+
+/// What the units up to each cost together, counted in entries.
+fn work(starts: &[usize]) -> Vec<usize> {
+    /// A unit's system costs as much to solve as so many entries to gather.
+    const SOLVE: usize = 16;
+    starts.iter().enumerate().map(|(unit, start)| start + SOLVE * unit).collect()
 }
 
 /// A few blocks with about as many entries each.
