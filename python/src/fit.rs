@@ -4,7 +4,6 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread,
@@ -12,14 +11,10 @@ use std::{
 };
 
 use isofactor::{
-    Error, Factors, FitConfig, FitInput, Flow, Link, Monitor, NumericalError, Observations, Shape,
-    TraceRow,
-    config::{Bandwidth, LinkChoice, Shrinkage, SolverKind},
-    link::LearnedLink,
-    model::Offsets,
-    select::hold_out,
+    Error, FitConfig, FitInput, Flow, Hurry, Monitor, NumericalError, Observations, Shape,
+    TraceRow, TrialRow, select::hold_out,
 };
-use isofactor_io::{FactorFile, LabelledModel, Labels};
+use isofactor_io::{GivenStart, LabelledModel};
 use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
 
 use crate::{
@@ -59,10 +54,10 @@ pub fn fit(
     let work = Work { config, data, holdout, threads, start };
     let (messages, inbox) = channel();
     let (answers, heard) = channel();
-    let cancelled = Arc::new(AtomicBool::new(false));
+    let hurry = Hurry::new();
     let watch = Watch {
         rows: Vec::new(),
-        cancelled: cancelled.clone(),
+        hurry: hurry.clone(),
         asked: callback.is_some().then(|| (messages.clone(), heard)),
     };
     let worker = thread::Builder::new().name("isofactor".to_owned());
@@ -77,7 +72,7 @@ pub fn fit(
             let _ = messages.send(Message::Done(Box::new(outcome)));
         })
         .map_err(|_| of_core(NumericalError::NoThreads.into()))?;
-    let mut desk = Desk { inbox, answers, cancelled };
+    let mut desk = Desk { inbox, answers, hurry };
     desk.attend(py, callback.as_ref()).map(Model::new)
 }
 
@@ -90,7 +85,7 @@ enum Message {
 struct Desk {
     inbox: Receiver<Message>,
     answers: Sender<Flow>,
-    cancelled: Arc<AtomicBool>,
+    hurry: Hurry,
 }
 
 impl Desk {
@@ -120,7 +115,7 @@ impl Desk {
     /// Asks the fit to end and waits a little. It holds nothing of Python's, so that one in the
     /// middle of a long step can be left to end alone.
     fn dismiss(&mut self, py: Python<'_>) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.hurry.raise();
         let _ = self.answers.send(Flow::Cancel);
         let (inbox, began) = (&mut self.inbox, Instant::now());
         py.detach(move || {
@@ -144,19 +139,27 @@ fn ask(py: Python<'_>, callback: Option<&Bound<'_, PyAny>>, row: &TraceRow) -> P
 /// The fit's side: remembers the trace, and asks whether to go on where someone wants to be asked.
 struct Watch {
     rows: Vec<TraceRow>,
-    cancelled: Arc<AtomicBool>,
+    hurry: Hurry,
     asked: Option<(Sender<Message>, Receiver<Flow>)>,
 }
 
 impl Monitor for Watch {
     fn iteration(&mut self, row: &TraceRow) -> Flow {
         self.rows.push(*row);
-        if self.cancelled.load(Ordering::Relaxed) {
+        if self.hurry.is_raised() {
             return Flow::Cancel;
         }
         let Some((messages, answers)) = &self.asked else { return Flow::Continue };
         let told = messages.send(Message::Row(*row)).is_ok();
         told.then(|| answers.recv().ok()).flatten().unwrap_or(Flow::Cancel)
+    }
+
+    fn trial(&mut self, _: &TrialRow) -> Flow {
+        if self.hurry.is_raised() { Flow::Cancel } else { Flow::Continue }
+    }
+
+    fn hurry(&self) -> Hurry {
+        self.hurry.clone()
     }
 }
 
@@ -184,77 +187,19 @@ impl Work {
             }
             None => (train, validation),
         };
-        let start = start.map(|earlier| GivenStart::new(&earlier.labelled, &rows, &columns));
+        let start = start.map(|earlier| GivenStart::from_model(&earlier.labelled, &rows, &columns));
         if let Some(start) = &start {
             start.settle(&mut config);
         }
-        let input = FitInput {
-            validation: validation.as_ref(),
-            start: start.as_ref().map(|start| &start.factors),
-            start_offsets: start.as_ref().and_then(|start| start.offsets.as_ref()),
-            start_link: start.as_ref().and_then(|start| start.link.as_ref()),
-            threads,
-            ..FitInput::new(&train)
-        };
+        let mut input =
+            FitInput { validation: validation.as_ref(), threads, ..FitInput::new(&train) };
+        if let Some(start) = &start {
+            input = start.begin(input);
+        }
         let began = Instant::now();
         let model = isofactor::fit(&config, &input, &mut watch)?;
         let seconds = began.elapsed().as_secs_f64();
         let labelled = LabelledModel { model, rows, columns };
         Ok(Fitted { labelled, train: Some(train), validation, trace: watch.rows, seconds })
-    }
-}
-
-/// Where a fit begins that goes on from an earlier model, as the program's `fit --start` does.
-struct GivenStart {
-    factors: Factors,
-    offsets: Option<Offsets>,
-    link: Option<LearnedLink>,
-    choices: Option<(LinkChoice, f64)>,
-}
-
-impl GivenStart {
-    fn new(earlier: &LabelledModel, rows: &Labels, columns: &Labels) -> Self {
-        let LabelledModel { model, rows: known_rows, columns: known_columns } = earlier;
-        let provenance = &model.provenance;
-        let chosen = provenance.chosen.as_ref();
-        let effects = |wanted: &Labels, known: &Labels, effects: &[f64]| -> Vec<f64> {
-            wanted.names().map(|name| known.find(name).map_or(0.0, |i| effects[i])).collect()
-        };
-        let file = FactorFile {
-            rows: known_rows.clone(),
-            columns: known_columns.clone(),
-            factors: model.factors.clone(),
-            link: None,
-        };
-        Self {
-            factors: file.arranged(rows, columns),
-            offsets: model.offsets.as_ref().map(|offsets| Offsets {
-                rows: effects(rows, known_rows, &offsets.rows),
-                columns: effects(columns, known_columns, &offsets.columns),
-                ..offsets.clone()
-            }),
-            link: match &model.link {
-                Link::Learned(link) => Some(link.clone()),
-                Link::Known(_) | Link::Tabulated(_) => None,
-            },
-            choices: chosen.map(|chosen| (provenance.config.link.clone(), chosen.shrinkage)),
-        }
-    }
-
-    /// What the earlier model chose need not be chosen again.
-    fn settle(&self, config: &mut FitConfig) {
-        if let Some(link) = &self.link {
-            let kernel = link.space().kernel();
-            (config.kernel, config.bandwidth) = (kernel.family, Bandwidth::Fixed(kernel.bandwidth));
-        }
-        let choices = self.choices.as_ref().filter(|_| config.solver == SolverKind::Fast);
-        if let Some((link, shrinkage)) = choices {
-            if config.link == LinkChoice::Auto {
-                config.link = link.clone();
-            }
-            if config.shrinkage == Shrinkage::Auto {
-                config.shrinkage = Shrinkage::Fixed(*shrinkage);
-            }
-        }
     }
 }

@@ -48,10 +48,7 @@ impl Model {
 
     /// To go on from a model, the data must have something in common with it.
     pub fn check_shares_a_name(&self, data: &Data) -> PyResult<()> {
-        let shares =
-            |known: &Labels, labels: &Labels| labels.names().any(|name| known.find(name).is_some());
-        let LabelledModel { rows, columns, .. } = self.labelled();
-        if shares(rows, &data.rows) || shares(columns, &data.columns) {
+        if self.labelled().known(&data.rows, &data.columns) > 0 {
             return Ok(());
         }
         Err(bad_input("no row or column of the data is in the model that is to be updated"))

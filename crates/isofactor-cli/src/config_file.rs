@@ -6,7 +6,11 @@ use std::{collections::BTreeMap, ffi::OsString, path::Path};
 use clap::{CommandFactory, Parser};
 use toml::Spanned;
 
-use crate::{args::Args, failure::Failure};
+use crate::{
+    args::{Args, Command},
+    commands::fit::settings,
+    failure::Failure,
+};
 
 /// Puts the options of `--config FILE` into the arguments of `fit`.
 pub fn expand(raw: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
@@ -89,10 +93,18 @@ fn written(key: &str, value: &toml::Value) -> Option<Vec<String>> {
 
 /// What the command line would say against this option alone.
 fn refusal(option: &str) -> Option<String> {
-    let error = Args::try_parse_from(["isofactor", "fit", "-", option]).err()?;
-    let text = error.render().to_string();
-    let sentence = text.split("\n\n").next().unwrap_or(&text);
-    Some(sentence.trim().trim_start_matches("error: ").to_owned())
+    match Args::try_parse_from(["isofactor", "fit", "-", option]) {
+        Ok(Args { command: Command::Fit(args) }) => match settings(&args) {
+            Err(Failure::Usage(sentence)) => Some(sentence),
+            _ => None,
+        },
+        Ok(_) => None,
+        Err(error) => {
+            let text = error.render().to_string();
+            let sentence = text.split("\n\n").next().unwrap_or(&text);
+            Some(sentence.trim().trim_start_matches("error: ").to_owned())
+        }
+    }
 }
 
 fn scalar(value: &toml::Value) -> Option<String> {

@@ -8,10 +8,11 @@
 //! knot,,-1,0.2            its points (score, value)
 //! ```
 
-use isofactor::{Factors, Knots, KnownLink, Shape};
+use isofactor::{Factors, Knots, KnownLink};
 
 use crate::{
     error::{Error, Result},
+    given_start::{arranged, known},
     labels::Labels,
     reading::{
         entries::open_text_table,
@@ -38,25 +39,12 @@ pub struct FactorFile {
 impl FactorFile {
     /// How many of other names are in the file.
     pub fn known(&self, rows: &Labels, columns: &Labels) -> usize {
-        let count = |wanted: &Labels, known: &Labels| {
-            wanted.names().filter(|name| known.find(name).is_some()).count()
-        };
-        count(rows, &self.rows) + count(columns, &self.columns)
+        known((&self.rows, &self.columns), (rows, columns))
     }
 
     /// The factors for other names in another order; names that are not in the file get zeros.
     pub fn arranged(&self, rows: &Labels, columns: &Labels) -> Factors {
-        let rank = self.factors.rank();
-        let zeros = vec![0.0; rank];
-        let side = |wanted: &Labels, known: &Labels, of: &dyn Fn(usize) -> Vec<f64>| -> Vec<f64> {
-            let numbers = wanted.names().map(|name| known.find(name));
-            numbers.flat_map(|number| number.map_or_else(|| zeros.clone(), of)).collect()
-        };
-        let row_factors = side(rows, &self.rows, &|i| self.factors.row(i).to_vec());
-        let column_factors = side(columns, &self.columns, &|t| self.factors.column(t).to_vec());
-        let shape = Shape { rows: rows.len(), columns: columns.len() };
-        Factors::from_vecs(rank, row_factors, column_factors)
-            .unwrap_or_else(|| Factors::zeros(shape, rank))
+        arranged(&self.factors, (&self.rows, &self.columns), (rows, columns))
     }
 }
 

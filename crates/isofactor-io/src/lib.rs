@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod factor_file;
 mod fingerprint;
+mod given_start;
 mod knots;
 mod labels;
 mod model_file;
@@ -22,6 +23,7 @@ pub use error::{Error, Place, Result};
 pub use export::{Export, export};
 pub use factor_file::{FactorFile, read_factors, write_factors};
 pub use fingerprint::fingerprint;
+pub use given_start::GivenStart;
 pub use knots::read_knots;
 pub use labels::Labels;
 pub use model_file::{

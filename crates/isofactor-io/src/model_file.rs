@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
+    given_start::known,
     labels::Labels,
     write::Target,
 };
@@ -59,6 +60,13 @@ pub struct LabelledModel {
     pub rows: Labels,
     /// Names of its columns.
     pub columns: Labels,
+}
+
+impl LabelledModel {
+    /// How many of other names it knows.
+    pub fn known(&self, rows: &Labels, columns: &Labels) -> usize {
+        known((&self.rows, &self.columns), (rows, columns))
+    }
 }
 
 /// What identifies a header of any format.

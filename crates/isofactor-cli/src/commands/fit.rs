@@ -6,16 +6,14 @@ use std::{
 };
 
 use isofactor::{
-    Factors, FitConfig, FitInput, FittedModel, Link, Observations, Shape, Stop, TraceRow, Truth,
-    config::{Bandwidth, LinkChoice, Shrinkage, SolverKind, Start},
+    FitConfig, FitInput, FittedModel, Observations, Shape, Stop, TraceRow, Truth,
+    config::{LinkChoice, SolverKind, Start},
     evaluation::Yardsticks,
-    link::LearnedLink,
-    model::Offsets,
     resume,
     select::hold_out,
 };
 use isofactor_io::{
-    FactorFile, LabelledModel, Labels, Source, Target, read_factors, read_model, write_model,
+    GivenStart, LabelledModel, Labels, Source, Target, read_factors, read_model, write_model,
     write_trace,
 };
 use isofactor_page::{Subject, fit_page};
@@ -45,35 +43,23 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let outputs = Outputs::open(args)?;
     let data = Data::read(args)?;
     let start = start(args, &data)?;
-    if let Some(link) = start.as_ref().and_then(|start| start.link.as_ref()) {
-        // An earlier model brings its link, and with it the kernel.
-        let kernel = link.space().kernel();
-        (config.kernel, config.bandwidth) = (kernel.family, Bandwidth::Fixed(kernel.bandwidth));
-    }
-    if config.solver == SolverKind::Fast
-        && let Some((link, shrinkage)) = start.as_ref().and_then(|start| start.choices.clone())
-    {
-        if config.link == LinkChoice::Auto {
-            config.link = link;
-        }
-        if config.shrinkage == Shrinkage::Auto {
-            config.shrinkage = Shrinkage::Fixed(shrinkage);
-        }
+    if let Some(start) = &start {
+        start.settle(&mut config);
     }
     if args.truth.is_some() && config.solver == SolverKind::Fast {
         let sentence = "--truth compares the iterates of Algorithm 1: add --solver bcd";
         return Err(Failure::Usage(sentence.to_owned()));
     }
     let truth = args.truth.as_deref().map(|path| truth(path, &data)).transpose()?;
-    let input = FitInput {
-        train: &data.train,
+    let mut input = FitInput {
         validation: data.validation.as_ref(),
-        start: start.as_ref().map(|s| &s.factors),
-        start_offsets: start.as_ref().and_then(|s| s.offsets.as_ref()),
-        start_link: start.as_ref().and_then(|s| s.link.as_ref()),
         truth: truth.as_ref(),
         threads: args.threads,
+        ..FitInput::new(&data.train)
     };
+    if let Some(start) = &start {
+        input = start.begin(input);
+    }
     let (keeper, stored) = Keeper::open(&args.long, &config, &input)?;
     let mut progress = Progress::new(&config)
         .with_limit(args.long.time_limit.map(|limit| limit.0))
@@ -131,15 +117,15 @@ fn how_to_go_on(args: &FitArgs, model: &FittedModel, keeper: Option<&Keeper>) ->
     }
 }
 
-/// The settings, before the data are known.
-fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
+/// The settings, before the data are known; each by itself can be used.
+pub fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
     let bcd = args.bcd.clone();
     let link = match args.link.as_str() {
         "auto" => LinkChoice::Auto,
         "learned" => LinkChoice::Learned,
         other => LinkChoice::Known(known_link(other)?),
     };
-    Ok(FitConfig {
+    let config = FitConfig {
         rank: args.rank.0,
         link,
         solver: args.solver,
@@ -162,7 +148,9 @@ fn settings(args: &FitArgs) -> Result<FitConfig, Failure> {
         effects: args.effects,
         keep: args.keep,
         seed: args.seed,
-    })
+    };
+    config.check_values()?;
+    Ok(config)
 }
 
 fn check_paths(args: &FitArgs) -> Result<(), Failure> {
@@ -223,16 +211,7 @@ impl Data {
     }
 }
 
-/// Where a fit begins when a file says so.
-struct GivenStart {
-    factors: Factors,
-    /// Level and effects, where it is a model that has them.
-    offsets: Option<Offsets>,
-    link: Option<LearnedLink>,
-    /// What that model chose, so that it need not be chosen again.
-    choices: Option<(LinkChoice, f64)>,
-}
-
+/// Where the fit begins, when a file says so.
 fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
     let text = &args.bcd.start;
     if text.parse::<Start>().is_ok() {
@@ -245,34 +224,18 @@ fn start(args: &FitArgs, data: &Data) -> Result<Option<GivenStart>, Failure> {
         )));
     }
     if is_table(path) {
-        let factors = arranged(path, &read_factors(&Source::new(path))?, data)?;
-        return Ok(Some(GivenStart { factors, offsets: None, link: None, choices: None }));
+        let file = read_factors(&Source::new(path))?;
+        check_known(path, file.known(&data.rows, &data.columns), data)?;
+        return Ok(Some(GivenStart::from_factors(&file, &data.rows, &data.columns)));
     }
-    let LabelledModel { model, rows, columns } = read_model(path)?;
-    let provenance = &model.provenance;
-    let choices = provenance.chosen.as_ref().map(|c| (provenance.config.link.clone(), c.shrinkage));
-    let offsets = model.offsets.map(|offsets| Offsets {
-        rows: reordered(&data.rows, &rows, &offsets.rows),
-        columns: reordered(&data.columns, &columns, &offsets.columns),
-        ..offsets
-    });
-    let link = match model.link {
-        Link::Learned(link) => Some(link),
-        Link::Known(_) | Link::Tabulated(_) => None,
-    };
-    let file = FactorFile { rows, columns, factors: model.factors, link: None };
-    Ok(Some(GivenStart { factors: arranged(path, &file, data)?, offsets, link, choices }))
+    let model = read_model(path)?;
+    check_known(path, model.known(&data.rows, &data.columns), data)?;
+    Ok(Some(GivenStart::from_model(&model, &data.rows, &data.columns)))
 }
 
-/// Effects in the order of the data; zero for units that the model does not know.
-fn reordered(wanted: &Labels, known: &Labels, effects: &[f64]) -> Vec<f64> {
-    wanted.names().map(|name| known.find(name).map_or(0.0, |i| effects[i])).collect()
-}
-
-/// The factors of a file in the order of the data.
-fn arranged(path: &Path, file: &FactorFile, data: &Data) -> Result<Factors, Failure> {
-    let (path, known) = (path.display(), file.known(&data.rows, &data.columns));
-    let wanted = data.rows.len() + data.columns.len();
+/// Refuses a file that knows none of the data's rows and columns; says how many it does not know.
+fn check_known(path: &Path, known: usize, data: &Data) -> Result<(), Failure> {
+    let (path, wanted) = (path.display(), data.rows.len() + data.columns.len());
     if known == 0 {
         return Err(Failure::Data(format!("{path}: no row or column of the data is in it")));
     }
@@ -282,7 +245,7 @@ fn arranged(path: &Path, file: &FactorFile, data: &Data) -> Result<Factors, Fail
             "{path}: {missing} rows or columns of the data are not in it and begin at zero"
         ));
     }
-    Ok(file.arranged(&data.rows, &data.columns))
+    Ok(())
 }
 
 fn truth(path: &Path, data: &Data) -> Result<Truth, Failure> {
@@ -290,7 +253,8 @@ fn truth(path: &Path, data: &Data) -> Result<Truth, Failure> {
     let link = file.link.clone().ok_or_else(|| {
         Failure::Data(format!("{}: the truth needs a line 'link,NAME'", path.display()))
     })?;
-    Ok(Truth::new(&arranged(path, &file, data)?, link)?)
+    check_known(path, file.known(&data.rows, &data.columns), data)?;
+    Ok(Truth::new(&file.arranged(&data.rows, &data.columns), link)?)
 }
 
 /// The files to write, opened before the work begins.

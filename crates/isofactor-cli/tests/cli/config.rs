@@ -124,6 +124,13 @@ fn a_key_that_is_no_option_is_answered_with_the_nearest() {
 }
 
 #[test]
+fn a_value_out_of_its_range_is_refused_with_the_line() {
+    refuses("rank = 2\nlink-penalty = -1\n", &["settings.toml, line 2", "link-penalty", "-1"]);
+    refuses("rank = 0\n", &["settings.toml, line 1", "rank must be positive"]);
+    refuses("monotone = [2, 1]\n", &["settings.toml, line 1", "0 <= low < high"]);
+}
+
+#[test]
 fn a_file_that_is_not_toml_is_refused_with_the_place() {
     refuses("rank = 2\niterations : 5\n", &["settings.toml", "not valid TOML", "line 2"]);
     refuses("rank = 2\nrank = 3\n", &["settings.toml", "not valid TOML", "duplicate"]);

@@ -160,13 +160,21 @@ impl FitConfig {
 
     /// Checks every setting.
     pub fn check(self, shape: Shape) -> Result<CheckedConfig> {
+        self.check_values()?;
         let Shape { rows, columns } = shape;
         let rank = self.rank.unwrap_or(1);
-        if rank == 0 {
-            return Err(ConfigError::NotPositive { field: "rank", got: 0.0 }.into());
-        }
         if rank > rows.min(columns) {
             return Err(ConfigError::RankAboveShape { rank, rows, columns }.into());
+        }
+        self.check_solver()?;
+        self.check_theory()?;
+        Ok(CheckedConfig(self))
+    }
+
+    /// Checks each setting by itself, whatever the data and the other settings are.
+    pub fn check_values(&self) -> Result<()> {
+        if self.rank == Some(0) {
+            return Err(ConfigError::NotPositive { field: "rank", got: 0.0 }.into());
         }
         positive("link-penalty", self.link_penalty)?;
         not_negative("balance-penalty", self.balance_penalty)?;
@@ -190,9 +198,7 @@ impl FitConfig {
         {
             return Err(ConfigError::SlopeBounds { low, high }.into());
         }
-        self.check_solver()?;
-        self.check_theory()?;
-        Ok(CheckedConfig(self))
+        Ok(())
     }
 
     /// What one solver has and the other has not.
