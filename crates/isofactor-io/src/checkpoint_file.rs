@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The format this program writes and reads.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes of the checksum.
 const SUM: usize = 16;
@@ -338,7 +338,7 @@ mod tests {
         let sentence = refused(&config, "of something else");
         assert!(sentence.contains("other data"), "{sentence}");
         let text = String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned();
-        assert!(text.lines().next().unwrap().contains("\"isofactor-checkpoint\":1"), "{text}");
+        assert!(text.lines().next().unwrap().contains("\"isofactor-checkpoint\":2"), "{text}");
         let bytes = std::fs::read(file.path()).unwrap();
         let place = bytes.windows(VERSION.len()).position(|w| w == VERSION.as_bytes()).unwrap();
         let mut older = bytes.clone();

@@ -158,7 +158,10 @@ fn fit_fast(
         iterations,
         kept,
         stop,
-        radius: None,
+        radius: match settings.project_factors {
+            ProjectFactors::Radius(radius) => Some(radius),
+            ProjectFactors::Off | ProjectFactors::Auto => None,
+        },
         bandwidth: None,
         score_range: (0.0, 0.0),
         train: NO_METRICS,

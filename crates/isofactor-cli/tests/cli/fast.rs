@@ -52,6 +52,34 @@ fn what_was_chosen_is_in_the_output_with_its_evidence() {
 }
 
 #[test]
+fn factors_keep_to_a_radius_that_is_given() {
+    let folder = Folder::new();
+    folder.write("data.csv", panel(0, 1.0, 0.0, sigmoid));
+    let error = |options: &[&str]| {
+        let json = folder.done(&[&FIT[..], &["--rank", "2"], options].concat()).json();
+        json["train"]["rmse"].as_f64().unwrap()
+    };
+    let radius = 0.4;
+    for link in ["identity", "learned"] {
+        let free = error(&["--link", link]);
+        assert_eq!(error(&["--link", link, "--project-factors", "1e9"]), free);
+        let held = error(&["--link", link, "--project-factors", "0.4", "--out", "held.iso"]);
+        assert!(held > free, "{link}: {held} {free}");
+        let mut longest = 0.0f64;
+        for side in ["rows", "columns"] {
+            folder.done(&["export", "held.iso", "--what", side, "--out", "side.csv"]);
+            let table = folder.table("side.csv");
+            let factors = [table.numbers("factor_1"), table.numbers("factor_2")];
+            let lengths = factors[0].iter().zip(&factors[1]).map(|(a, b)| a.hypot(*b));
+            longest = lengths.fold(longest, f64::max);
+        }
+        assert!(longest <= radius * (1.0 + 1e-12) && longest > 0.99 * radius, "{link}: {longest}");
+    }
+    let auto = [&FIT[..], &["--project-factors", "auto"]].concat();
+    folder.refused(&auto, 2, &["project-factors auto", "'bcd'"]);
+}
+
+#[test]
 fn a_straight_truth_is_left_straight() {
     let folder = Folder::new();
     folder.write("data.csv", panel(0, 1.0, 0.0, |x| x));

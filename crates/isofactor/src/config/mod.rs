@@ -229,7 +229,7 @@ impl FitConfig {
             ("start random", self.start != plain.start),
             ("start-rescale", self.start_rescale != plain.start_rescale),
             ("start-link", self.start_link != plain.start_link),
-            ("project-factors", self.project_factors != plain.project_factors),
+            ("project-factors auto", self.project_factors == ProjectFactors::Auto),
             ("monotone", self.monotone != plain.monotone),
         ];
         changed.iter().find(|(_, changed)| *changed).map(|(name, _)| *name)

@@ -16,7 +16,8 @@ pub fn project_factors(factors: &mut Factors, radius: f64) {
     factors.each_column_mut().for_each(|z| clip(z, radius));
 }
 
-fn clip(z: &mut [f64], radius: f64) {
+/// Scales numbers back to the radius if they are longer.
+pub(crate) fn clip(z: &mut [f64], radius: f64) {
     let squares = linalg::dot(z, z);
     if squares > radius * radius {
         let length = squares.sqrt();

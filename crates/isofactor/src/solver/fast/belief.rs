@@ -35,6 +35,8 @@ pub(super) struct Prior {
     pub shrinkage: f64,
     /// Whether there are effects of rows and columns and a level.
     pub effects: bool,
+    /// `beta`: how long the factors of a row or column may be, if they are projected (P_C).
+    pub radius: Option<f64>,
     pub seed: u64,
 }
 
@@ -221,11 +223,14 @@ impl Belief {
     pub fn update_rows(&mut self, panel: &Panel<'_>, target: Target<'_>) {
         let responses = self.responses(target);
         self.rows.update(&self.columns, panel.rows(), responses);
+        self.rows.project(self.prior.radius);
     }
 
     pub fn update_columns(&mut self, panel: &Panel<'_>, target: Target<'_>) -> f64 {
         let responses = self.responses(target);
-        self.columns.update(&self.rows, panel.columns(), responses)
+        let squares = self.columns.update(&self.rows, panel.columns(), responses);
+        self.columns.project(self.prior.radius);
+        squares
     }
 
     pub fn update_row_prior(&mut self, panel: &Panel<'_>, number: usize) {
@@ -252,6 +257,8 @@ impl Belief {
             let rows = (&mut self.rows, &mut self.row_presence);
             let columns = (&mut self.columns, &mut self.column_presence);
             rotate(rows, columns, self.prior.shrinkage);
+            self.rows.project(self.prior.radius);
+            self.columns.project(self.prior.radius);
         }
     }
 

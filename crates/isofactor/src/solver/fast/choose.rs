@@ -10,7 +10,7 @@ use super::{
     trials::Trials,
 };
 use crate::{
-    config::{FitConfig, LinkChoice, Shrinkage},
+    config::{FitConfig, LinkChoice, ProjectFactors, Shrinkage},
     error::{NumericalError, Result},
     factors::Factors,
     link::KnownLink,
@@ -120,7 +120,8 @@ pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Pla
         Shrinkage::Fixed(kappa) => kappa,
     };
     let effects = settings.effects.are_on(settings.solver);
-    let prior = Prior { rank, shrinkage, effects, seed: settings.seed };
+    let radius = radius(settings);
+    let prior = Prior { rank, shrinkage, effects, radius, seed: settings.seed };
     let kind = if linked { Kind::Linked { given, before: 0 } } else { Kind::Factors };
     let chosen = Chosen { rank, link: String::new(), shrinkage, judged_by: 0, trials: Vec::new() };
     let sweeps = if panel.observations.len() < FEW { SWEEPS } else { WARM_SWEEPS };
@@ -155,6 +156,7 @@ pub(super) fn choose(
         rank,
         shrinkage: shrinkages[0],
         effects: settings.effects.are_on(settings.solver),
+        radius: radius(settings),
         seed: settings.seed,
     };
     let most = if observations.len() > 2 * ENOUGH { ENOUGH } else { usize::MAX };
@@ -252,6 +254,14 @@ impl Plan {
             Kind::Linked { given: Some(link), .. } => link.to_string(),
         };
         self
+    }
+}
+
+/// How long factors may be, if they are projected.
+fn radius(settings: &FitConfig) -> Option<f64> {
+    match settings.project_factors {
+        ProjectFactors::Radius(radius) => Some(radius),
+        ProjectFactors::Off | ProjectFactors::Auto => None,
     }
 }
 

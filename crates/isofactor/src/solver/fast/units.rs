@@ -23,6 +23,7 @@ use crate::{
     monitor::Hurry,
     passes::{blocks, split_at_ends},
     simd::{self, Kernel, LANES, Lanes, ZERO},
+    steps::project::clip,
 };
 
 /// The entries of each unit of a side.
@@ -128,6 +129,17 @@ impl Units {
     /// The coordinates of a unit.
     pub fn of(&self, unit: usize) -> &[f64] {
         &self.mean[unit * self.p..(unit + 1) * self.p]
+    }
+
+    /// `P_C`: scales factors longer than the radius back to it, if there is one.
+    pub fn project(&mut self, radius: Option<f64>) {
+        if let Some(radius) = radius {
+            let (p, rank) = (self.p, self.p - 1);
+            self.mean
+                .par_chunks_mut(p)
+                .with_min_len(256)
+                .for_each(|z| clip(&mut z[..rank], radius));
+        }
     }
 
     /// The prior mean of a unit.
