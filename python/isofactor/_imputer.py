@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import MissingIndicator
 
 from . import _input
 from ._model import MonotoneFactorModel
@@ -27,11 +28,16 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         Keep columns that had no value at all in ``fit``, filled in from the level and the row's
         effect. By default they are left out of what ``transform`` gives, as scikit-learn's
         imputers do.
+    add_indicator : bool, default False
+        Append a column of zeros and ones for every column that had missing values in ``fit``: one
+        where the value was missing, for estimators that learn from it.
 
     Attributes
     ----------
     model_ : MonotoneFactorModel
         The model that fills in.
+    indicator_ : sklearn.impute.MissingIndicator or None
+        What makes the columns of ``add_indicator``.
     n_features_in_ : int
 
     Examples
@@ -56,6 +62,7 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         seed: int = 0,
         threads: int = 0,
         keep_empty_features: bool = False,
+        add_indicator: bool = False,
         verbose: int = 0,
     ) -> None:
         self.rank = rank
@@ -66,6 +73,7 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.seed = seed
         self.threads = threads
         self.keep_empty_features = keep_empty_features
+        self.add_indicator = add_indicator
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -84,6 +92,9 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
             Itself.
         """
         matrix = self._dense(X, reset=True, min_rows=2, min_columns=2)
+        self.indicator_ = MissingIndicator(error_on_new=False) if self.add_indicator else None
+        if self.indicator_ is not None:
+            self.indicator_.fit(matrix)
         self._kept = np.flatnonzero(~np.isnan(matrix).all(axis=0))
         if self.keep_empty_features:
             self._kept = np.arange(matrix.shape[1])
@@ -116,7 +127,7 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
         Returns
         -------
-        ndarray of shape (rows, columns kept)
+        ndarray of shape (rows, columns kept and columns of the indicator)
             Without missing values.
         """
         if not hasattr(self, "model_"):
@@ -124,17 +135,20 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
                 "appropriate arguments before using this estimator."
             )
-        matrix = self._dense(X, reset=False)[:, self._kept]
+        whole = self._dense(X, reset=False)
+        matrix = whole[:, self._kept]
         missing = np.isnan(matrix)
         needed = np.flatnonzero(missing.any(axis=1))
         filled: NDArray[np.float64] = np.array(matrix, copy=True)
         if len(needed):
             predicted = self.model_.predict(matrix[needed])
             filled[needed] = np.where(missing[needed], predicted, matrix[needed])
-        return filled
+        if self.indicator_ is None:
+            return filled
+        return np.hstack([filled, self.indicator_.transform(whole)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that are kept.
+        """Names of the columns that ``transform`` gives.
 
         Parameters
         ----------
@@ -153,7 +167,9 @@ class MonotoneFactorImputer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         names = np.asarray(names, dtype=object)
         if len(names) != self.n_features_in_:
             raise ValueError("input_features should have length equal to number of features")
-        return names[self._kept]
+        if self.indicator_ is None:
+            return names[self._kept]
+        return np.concatenate([names[self._kept], self.indicator_.get_feature_names_out(names)])
 
     def _dense(self, X: Any, *, reset: bool, min_rows: int = 1, min_columns: int = 1) -> Any:
         matrix = _input.checked_matrix(

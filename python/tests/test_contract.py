@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from conftest import made
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -83,6 +84,20 @@ def test_empty_columns_go_the_way_of_scikit_learns_imputers(panel, keep):
     assert filled.shape[1] == panel.shape[1] - (not keep) == len(imputer.get_feature_names_out())
     assert ("x3" in imputer.get_feature_names_out()) is keep
     assert np.isfinite(filled).all()
+
+
+def test_the_indicator_says_what_was_missing_as_scikit_learns_imputers_do(panel):
+    holed = panel.copy()
+    holed[:, 3] = np.nan
+    holed[:, 1] = np.nan_to_num(holed[:, 1])
+    imputer = MonotoneFactorImputer(rank=2, add_indicator=True)
+    filled = imputer.fit_transform(holed)
+    usual = SimpleImputer(add_indicator=True).fit(holed)
+    names = imputer.get_feature_names_out()
+    assert list(names) == list(usual.get_feature_names_out()) and filled.shape[1] == len(names)
+    assert "missingindicator_x1" not in names and "missingindicator_x3" in names
+    kept = holed.shape[1] - 1
+    assert np.array_equal(filled[:, kept:], usual.transform(holed)[:, kept:])
 
 
 def test_a_row_without_values_is_filled_in_too(panel):
