@@ -238,8 +238,8 @@ impl Column {
             Column::Signed(a) => put(&mut text, a.value(at)),
             Column::Unsigned(a) => put(&mut text, a.value(at)),
             Column::Booleans(a) => put(&mut text, a.value(at)),
-            Column::Decimals(a) => text = a.value_as_string(at),
-            Column::LargeDecimals(a) => text = a.value_as_string(at),
+            Column::Decimals(a) => text = decimal(&a.value(at).to_string(), a.scale()),
+            Column::LargeDecimals(a) => text = decimal(&a.value(at).to_string(), a.scale()),
             Column::Floats(a) => {
                 // Whole numbers become floats where a table has gaps; their names stay the same.
                 let value = a.value(at);
@@ -267,8 +267,8 @@ impl Column {
             Column::Unsigned(a) => a.value(at) as f64,
             Column::Booleans(a) => f64::from(u8::from(a.value(at))),
             // The text of a decimal is exact, and its number the nearest.
-            Column::Decimals(a) => a.value_as_string(at).parse().unwrap_or(f64::NAN),
-            Column::LargeDecimals(a) => a.value_as_string(at).parse().unwrap_or(f64::NAN),
+            Column::Decimals(a) => nearest(&decimal(&a.value(at).to_string(), a.scale())),
+            Column::LargeDecimals(a) => nearest(&decimal(&a.value(at).to_string(), a.scale())),
             Column::Moments(..) => return Cell::Moment,
             Column::Nothing => return Cell::Missing,
             Column::Coded(codes, of) => {
@@ -353,5 +353,40 @@ impl Moment {
             }
         }
         Ok(())
+    }
+}
+
+/// A decimal of so many units of `10^-scale`, as text. Written here because the crate's own cuts off
+/// digits beyond the declared precision, and panics where that lies below the scale.
+fn decimal(units: &str, scale: i8) -> String {
+    let (sign, digits) = units.split_at(usize::from(units.starts_with('-')));
+    let places = usize::from(scale.unsigned_abs());
+    if scale <= 0 {
+        let zeros = if digits == "0" { 0 } else { places };
+        return format!("{sign}{digits}{}", "0".repeat(zeros));
+    }
+    let digits = format!("{digits:0>width$}", width = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    format!("{sign}{whole}.{fraction}")
+}
+
+/// The number nearest to a text of digits.
+fn nearest(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_keep_every_digit() {
+        assert_eq!(decimal("12345", 2), "123.45");
+        assert_eq!(decimal("-5", 3), "-0.005");
+        assert_eq!(decimal("0", 2), "0.00");
+        assert_eq!(decimal("42", 0), "42");
+        assert_eq!(decimal("-42", -3), "-42000");
+        assert_eq!(decimal("0", -3), "0");
+        assert_eq!(nearest(&decimal("-1", 127)), -1e-127);
     }
 }
