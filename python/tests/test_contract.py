@@ -86,6 +86,7 @@ def test_empty_columns_go_the_way_of_scikit_learns_imputers(panel, keep):
     assert np.isfinite(filled).all()
 
 
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
 def test_the_indicator_says_what_was_missing_as_scikit_learns_imputers_do(panel):
     holed = panel.copy()
     holed[:, 3] = np.nan
