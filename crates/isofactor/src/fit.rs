@@ -158,10 +158,7 @@ fn fit_fast(
         iterations,
         kept,
         stop,
-        radius: match settings.project_factors {
-            ProjectFactors::Radius(radius) => Some(radius),
-            ProjectFactors::Off | ProjectFactors::Auto => None,
-        },
+        radius: settings.project_factors.given(),
         bandwidth: None,
         score_range: (0.0, 0.0),
         train: NO_METRICS,

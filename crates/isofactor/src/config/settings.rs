@@ -101,6 +101,16 @@ pub enum ProjectFactors {
 }
 written!(ProjectFactors);
 
+impl ProjectFactors {
+    /// The radius, where it is a number.
+    pub fn given(self) -> Option<f64> {
+        match self {
+            ProjectFactors::Radius(radius) => Some(radius),
+            ProjectFactors::Off | ProjectFactors::Auto => None,
+        }
+    }
+}
+
 impl fmt::Display for ProjectFactors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

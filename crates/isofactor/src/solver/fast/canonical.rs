@@ -75,10 +75,10 @@ impl Canonical {
         moved
     }
 
-    /// Effects in the order.
+    /// Effects in the order; zero for rows and columns that have none.
     pub fn offsets(&self, offsets: &Offsets) -> Offsets {
         let moved = |effects: &[f64], order: &[u32]| -> Vec<f64> {
-            order.iter().map(|&unit| effects[unit as usize]).collect()
+            order.iter().map(|&unit| effects.get(unit as usize).copied().unwrap_or(0.0)).collect()
         };
         Offsets {
             rows: moved(&offsets.rows, &self.rows),

@@ -10,7 +10,7 @@ use super::{
     trials::Trials,
 };
 use crate::{
-    config::{FitConfig, LinkChoice, ProjectFactors, Shrinkage},
+    config::{FitConfig, LinkChoice, Shrinkage},
     error::{NumericalError, Result},
     factors::Factors,
     link::KnownLink,
@@ -120,7 +120,7 @@ pub(super) fn go_on(settings: &FitConfig, panel: &Panel<'_>, rank: usize) -> Pla
         Shrinkage::Fixed(kappa) => kappa,
     };
     let effects = settings.effects.are_on(settings.solver);
-    let radius = radius(settings);
+    let radius = settings.project_factors.given();
     let prior = Prior { rank, shrinkage, effects, radius, seed: settings.seed };
     let kind = if linked { Kind::Linked { given, before: 0 } } else { Kind::Factors };
     let chosen = Chosen { rank, link: String::new(), shrinkage, judged_by: 0, trials: Vec::new() };
@@ -156,7 +156,7 @@ pub(super) fn choose(
         rank,
         shrinkage: shrinkages[0],
         effects: settings.effects.are_on(settings.solver),
-        radius: radius(settings),
+        radius: settings.project_factors.given(),
         seed: settings.seed,
     };
     let most = if observations.len() > 2 * ENOUGH { ENOUGH } else { usize::MAX };
@@ -254,14 +254,6 @@ impl Plan {
             Kind::Linked { given: Some(link), .. } => link.to_string(),
         };
         self
-    }
-}
-
-/// How long factors may be, if they are projected.
-fn radius(settings: &FitConfig) -> Option<f64> {
-    match settings.project_factors {
-        ProjectFactors::Radius(radius) => Some(radius),
-        ProjectFactors::Off | ProjectFactors::Auto => None,
     }
 }
 
