@@ -45,6 +45,16 @@ pub enum DataError {
         /// Columns of the matrix.
         columns: usize,
     },
+    /// Validation entries of another matrix.
+    #[error(
+        "the validation entries are of a {rows} x {columns} matrix, the training entries of another shape"
+    )]
+    OtherShape {
+        /// Rows of the validation entries' matrix.
+        rows: usize,
+        /// Columns of it.
+        columns: usize,
+    },
     /// An entry lies outside the matrix.
     #[error("entry {entry} is at row {row}, column {column}, outside a {rows} x {columns} matrix")]
     OutOfShape {

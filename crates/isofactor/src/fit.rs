@@ -10,14 +10,14 @@ use crate::{
         StartLink, StepRule,
     },
     diagnostics::{Standing, Tracker, Truth},
-    error::{ConfigError, NumericalError, Result},
+    error::{ConfigError, DataError, NumericalError, Result},
     factors::Factors,
     init, linalg,
     link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds},
     model::{FittedModel, Metrics, Offsets, Provenance, metrics, predict},
     monitor::{Flow, Monitor, TraceRow},
     objective::Objective,
-    observations::Observations,
+    observations::{Observations, Shape},
     passes::Entries,
     solver::{self, Course, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
@@ -84,6 +84,11 @@ pub fn resume(
 ) -> Result<FittedModel> {
     let config = config.clone().check(input.train.shape())?;
     input.train.check_can_be_fitted()?;
+    if let Some(Shape { rows, columns }) =
+        input.validation.map(Observations::shape).filter(|&shape| shape != input.train.shape())
+    {
+        return Err(DataError::OtherShape { rows, columns }.into());
+    }
     linalg::stay_sequential();
     threads::pool(input.threads)?.install(|| fit_here(&config, input, checkpoint, monitor))
 }

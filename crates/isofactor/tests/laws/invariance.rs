@@ -7,6 +7,18 @@ use isofactor::{
 
 use crate::sample::{at, factors, link, noise, objective, observations, space};
 
+#[test]
+fn validation_entries_of_another_shape_are_refused() {
+    let train = observations(1);
+    let other = Shape { rows: 2, columns: 2 };
+    let other = Observations::complete(other, |i, t| (i + t) as f64).unwrap();
+    for config in [FitConfig::default(), FitConfig::bcd()] {
+        let input = FitInput { validation: Some(&other), ..FitInput::new(&train) };
+        let refused = fit(&config, &input, &mut Unwatched).unwrap_err().to_string();
+        assert!(refused.contains("2 x 2"), "{refused}");
+    }
+}
+
 fn rotated(z: &Factors, angle: f64) -> Factors {
     let (s, c) = angle.sin_cos();
     let turn = |side: &[f64]| {
