@@ -40,7 +40,7 @@ impl Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let (most, template) = match config.solver {
                 SolverKind::Fast => (config.iterations.min(MOST_SWEEPS), CHOOSING),
-                SolverKind::Bcd => (config.iterations, FITTING),
+                SolverKind::Bcd | SolverKind::Lbfgs => (config.iterations, FITTING),
             };
             let bar = ProgressBar::new(most as u64);
             bar.set_style(style(template));

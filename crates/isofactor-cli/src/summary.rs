@@ -89,7 +89,7 @@ pub fn describe(model: &FittedModel, took: Option<f64>) -> String {
     let iterations = thousands(p.iterations);
     let steps = match p.config.solver {
         SolverKind::Fast => "sweeps",
-        SolverKind::Bcd => "iterations",
+        SolverKind::Bcd | SolverKind::Lbfgs => "iterations",
     };
     line("solver", format!("{}: {ended} {iterations} {steps}{took}", p.config.solver));
     if let Some(chosen) = &p.chosen {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    config::SolverKind,
     solver::{Course, fast},
     steps::{Pace, StoredState},
     theory::Constants,
@@ -20,17 +21,19 @@ pub struct Checkpoint<'a>(pub(crate) Content<'a>);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Content<'a> {
-    Bcd(Box<OfBcd<'a>>),
+    Descent(Box<OfDescent<'a>>),
     Fast(Box<Cow<'a, fast::Course>>),
 }
 
-/// A fit by Algorithm 1.
+/// A fit that lowers the paper's objective.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct OfBcd<'a> {
+pub(crate) struct OfDescent<'a> {
+    /// By which algorithm.
+    pub solver: SolverKind,
     pub ground: Ground,
     pub state: StoredState<'a>,
     pub course: Cow<'a, Course>,
-    pub pace: Pace,
+    pub pace: Pace<'a>,
     /// The sum of the gaps that make the regret, and their number.
     pub gaps: (f64, usize),
 }
@@ -49,7 +52,7 @@ impl Checkpoint<'_> {
     /// How far the fit had come.
     pub fn place(&self) -> Place {
         match &self.0 {
-            Content::Bcd(of) => Place::Fitting { iterations: of.course.iterations() },
+            Content::Descent(of) => Place::Fitting { iterations: of.course.iterations() },
             Content::Fast(course) => course.place(),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     linalg,
     observations::Shape,
-    simd::{LANES, Lanes, ZERO},
+    simd::{self, LANES, Lanes, ZERO},
 };
 
 /// How many rows or columns are worked on in one go, whatever the number of threads.
@@ -45,6 +45,11 @@ impl Factors {
         Some(factors)
     }
 
+    /// From numbers as they are held, four abreast; a side that is not needed may be empty.
+    pub(crate) fn from_held(rank: usize, rows: Vec<Lanes>, columns: Vec<Lanes>) -> Self {
+        Self { rank, rows, columns }
+    }
+
     /// Factors per row and column (`r`).
     pub fn rank(&self) -> usize {
         self.rank
@@ -69,6 +74,16 @@ impl Factors {
     /// The factors of a column (`v_t`).
     pub fn column(&self, column: usize) -> &[f64] {
         &self.columns[column * self.width()..].as_flattened()[..self.rank]
+    }
+
+    pub(crate) fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        let (width, rank) = (self.width(), self.rank);
+        &mut self.rows[row * width..].as_flattened_mut()[..rank]
+    }
+
+    pub(crate) fn column_mut(&mut self, column: usize) -> &mut [f64] {
+        let (width, rank) = (self.width(), self.rank);
+        &mut self.columns[column * width..].as_flattened_mut()[..rank]
     }
 
     /// The factors of each row.
@@ -101,6 +116,21 @@ impl Factors {
         self.columns.chunks_exact_mut(width).map(move |z| &mut z.as_flattened_mut()[..rank])
     }
 
+    /// The factors of each row, then of each column, on all threads.
+    pub(crate) fn units(&self) -> impl IndexedParallelIterator<Item = &[f64]> {
+        let (width, rank) = (self.width(), self.rank);
+        let units = self.rows.par_chunks_exact(width).chain(self.columns.par_chunks_exact(width));
+        units.map(move |z| &z.as_flattened()[..rank]).with_min_len(CHUNK)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn units_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [f64]> {
+        let (width, rank) = (self.width(), self.rank);
+        let rows = self.rows.par_chunks_exact_mut(width);
+        let units = rows.chain(self.columns.par_chunks_exact_mut(width));
+        units.map(move |z| &mut z.as_flattened_mut()[..rank]).with_min_len(CHUNK)
+    }
+
     /// The factors of all rows as they are held.
     pub(crate) fn held_rows(&self) -> &[Lanes] {
         &self.rows
@@ -127,8 +157,8 @@ impl Factors {
 
     /// `Z + a S`
     pub fn moved(&self, a: f64, direction: &Factors) -> Factors {
-        let side = |from: &[Lanes], direction: &[Lanes]| -> Vec<Lanes> {
-            let pairs = from.iter().zip(direction);
+        let side = |z: &[Lanes], s: &[Lanes]| -> Vec<Lanes> {
+            let pairs = z.par_iter().with_min_len(CHUNK).zip(s);
             pairs.map(|(z, s)| std::array::from_fn(|i| z[i] + a * s[i])).collect()
         };
         Factors {
@@ -138,17 +168,45 @@ impl Factors {
         }
     }
 
+    /// `self <- a self`
+    pub(crate) fn scale(&mut self, a: f64) {
+        for side in [&mut self.rows, &mut self.columns] {
+            side.par_chunks_mut(CHUNK)
+                .for_each(|z| z.as_flattened_mut().iter_mut().for_each(|z| *z *= a));
+        }
+    }
+
     /// `self <- Z + a self`
     pub(crate) fn become_moved(&mut self, a: f64, from: &Factors) {
-        let side = |to: &mut [Lanes], from: &[Lanes]| {
-            to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| {
-                for (to, from) in to.iter_mut().zip(from) {
-                    *to = std::array::from_fn(|i| from[i] + a * to[i]);
+        self.update([from], |s, [z]| (z + a * s, []));
+    }
+
+    /// Every number becomes what it makes with those of others at its place. What is to be summed
+    /// on the way comes back: one pass where two or three would wait for memory.
+    pub(crate) fn update<const N: usize, const S: usize>(
+        &mut self,
+        others: [&Factors; N],
+        with: impl Fn(f64, [f64; N]) -> (f64, [f64; S]) + Sync,
+    ) -> [f64; S] {
+        let side = |to: &mut [Lanes], others: [&[Lanes]; N]| -> Vec<[f64; S]> {
+            let chunks = to.par_chunks_mut(CHUNK).enumerate();
+            let chunks = chunks.map(|(number, to)| {
+                let mut sums = [ZERO; S];
+                for (j, to) in to.iter_mut().enumerate() {
+                    let from = others.map(|other| other[number * CHUNK + j]);
+                    for lane in 0..LANES {
+                        let (value, terms) = with(to[lane], from.map(|from| from[lane]));
+                        to[lane] = value;
+                        (0..S).for_each(|i| sums[i][lane] += terms[i]);
+                    }
                 }
+                sums.map(simd::sum)
             });
+            chunks.collect()
         };
-        side(&mut self.rows, &from.rows);
-        side(&mut self.columns, &from.columns);
+        let mut parts = side(&mut self.rows, others.map(|other| &other.rows[..]));
+        parts.extend(side(&mut self.columns, others.map(|other| &other.columns[..])));
+        parts.iter().fold([0.0; S], |sums, part| std::array::from_fn(|i| sums[i] + part[i]))
     }
 
     /// All zero again.
@@ -162,8 +220,13 @@ impl Factors {
 
     /// `<Z, W>`
     pub fn inner(&self, other: &Factors) -> f64 {
-        linalg::dot(self.rows.as_flattened(), other.rows.as_flattened())
-            + linalg::dot(self.columns.as_flattened(), other.columns.as_flattened())
+        let side = |a: &[Lanes], b: &[Lanes]| -> f64 {
+            let pairs = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
+            let parts: Vec<f64> =
+                pairs.map(|(a, b)| linalg::dot(a.as_flattened(), b.as_flattened())).collect();
+            parts.iter().sum()
+        };
+        side(&self.rows, &other.rows) + side(&self.columns, &other.columns)
     }
 
     /// `|Z|_F`
@@ -190,19 +253,42 @@ impl Factors {
 
     /// `Z'DZ = U'U - V'V`, row after row, four abreast like the factors themselves.
     pub fn imbalance(&self) -> Vec<f64> {
+        let (mut difference, of_columns) = self.squares();
+        linalg::add_scaled(&mut difference, -1.0, &of_columns);
+        difference
+    }
+
+    /// `U'U` and `V'V`, row after row, four abreast like the factors themselves.
+    pub(crate) fn squares(&self) -> (Vec<f64>, Vec<f64>) {
         let size = LANES * self.width();
-        let mut difference = vec![0.0; size * size];
-        for (side, sign) in [(&self.rows, 1.0), (&self.columns, -1.0)] {
+        let square = |side: &[Lanes]| {
             let parts: Vec<Vec<f64>> = (side.par_chunks(CHUNK * self.width()))
                 .map(|part| {
                     let mut square = vec![0.0; size * size];
-                    linalg::add_transpose_times(&mut square, sign, part.as_flattened(), size);
+                    linalg::add_transpose_times(&mut square, 1.0, part.as_flattened(), size);
                     square
                 })
                 .collect();
-            parts.iter().for_each(|part| linalg::add_scaled(&mut difference, 1.0, part));
-        }
-        difference
+            let mut sum = vec![0.0; size * size];
+            parts.iter().for_each(|part| linalg::add_scaled(&mut sum, 1.0, part));
+            sum
+        };
+        (square(&self.rows), square(&self.columns))
+    }
+
+    /// `[U A; V B]` for square matrices, row after row, four abreast like the factors themselves.
+    pub(crate) fn turned(&self, a: &[f64], b: &[f64]) -> Factors {
+        let size = LANES * self.width();
+        let turn = |side: &[Lanes], by: &[f64]| {
+            let chunk = CHUNK * self.width();
+            let mut turned = vec![ZERO; side.len()];
+            turned.par_chunks_mut(chunk).zip(side.par_chunks(chunk)).for_each(|(to, from)| {
+                let (to, from) = (to.as_flattened_mut(), from.as_flattened());
+                linalg::add_product(to, 1.0, from, by, size);
+            });
+            turned
+        };
+        Factors { rank: self.rank, rows: turn(&self.rows, a), columns: turn(&self.columns, b) }
     }
 
     /// The same scores from balanced factors: `[A sqrt(S); B sqrt(S)]` with `U V' = A S B'` the

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use crate::{
     baseline::Baseline,
-    checkpoint::{Checkpoint, Content, Ground, OfBcd},
+    checkpoint::{Checkpoint, Content, Ground, OfDescent},
     config::{
         Bandwidth, CheckedConfig, FitConfig, LinkChoice, ProjectFactors, SolverKind, Start,
         StartLink, StepRule,
@@ -19,7 +19,7 @@ use crate::{
     objective::Objective,
     observations::{Observations, Shape},
     passes::Entries,
-    solver::{self, Course, Outcome, Run, Watch, fast::FastFit},
+    solver::{self, Course, Method, Outcome, Run, Watch, fast::FastFit},
     steps::{Problem, State, StepLength, project::project_factors},
     theory::{Circumstances, Constants},
     threads,
@@ -104,20 +104,23 @@ fn fit_here(
         (SolverKind::Fast, Some(Content::Fast(course))) => {
             fit_fast(config.settings(), input, Some((*course).into_owned()), monitor)
         }
-        (SolverKind::Bcd, None) => fit_bcd(config, input, None, monitor),
-        (SolverKind::Bcd, Some(Content::Bcd(of))) => fit_bcd(config, input, Some(*of), monitor),
+        (SolverKind::Bcd | SolverKind::Lbfgs, None) => fit_descent(config, input, None, monitor),
+        (solver, Some(Content::Descent(of))) if of.solver == solver => {
+            fit_descent(config, input, Some(*of), monitor)
+        }
         _ => Err(NumericalError::OtherCheckpoint.into()),
     }
 }
 
-fn fit_bcd(
+/// A fit that lowers the paper's objective.
+fn fit_descent(
     config: &CheckedConfig,
     input: &FitInput<'_>,
-    checkpoint: Option<OfBcd<'static>>,
+    checkpoint: Option<OfDescent<'static>>,
     monitor: &mut (dyn Monitor + Send),
 ) -> Result<FittedModel> {
     let began = Instant::now();
-    let settings = &config.settings().clone().resolved_for_bcd(input.train.shape());
+    let settings = &config.settings().clone().resolved_for_descent(input.train.shape());
     // Where nothing is judged on the way it is made at the end, when there is room.
     let baseline = input.validation.map(|_| Baseline::new(input.train));
     let Prepared { mut problem, state, course, ground, gaps } = match checkpoint {
@@ -128,9 +131,13 @@ fn fit_bcd(
     };
     let tracker = input.truth.map(|truth| Tracker::new(truth, ground.gamma).with_gaps(gaps));
     let judged = input.validation.zip(baseline.as_ref());
-    let mut watch = Watcher { judged, tracker, ground, monitor, began };
+    let solver = settings.solver;
+    let mut watch = Watcher { judged, tracker, solver, ground, monitor, began };
     let run = Run {
-        order: settings.order,
+        method: match settings.solver {
+            SolverKind::Lbfgs => Method::Lbfgs,
+            _ => Method::Bcd(settings.order),
+        },
         iterations: settings.iterations,
         tolerance: settings.tolerance,
         keep: settings.keep,
@@ -249,9 +256,9 @@ fn prepare<'a>(settings: &FitConfig, input: &FitInput<'a>) -> Result<Prepared<'a
 fn prepare_again<'a>(
     settings: &FitConfig,
     input: &FitInput<'a>,
-    checkpoint: OfBcd<'static>,
+    checkpoint: OfDescent<'static>,
 ) -> Option<Prepared<'a>> {
-    let OfBcd { ground, state, course, pace, gaps } = checkpoint;
+    let OfDescent { ground, state, course, pace, gaps, .. } = checkpoint;
     let (entries, bounds) = (Entries::new(input.train), settings.slope_bounds());
     let search = StepLength::SEARCH;
     let mut problem =
@@ -383,6 +390,7 @@ struct Watcher<'a> {
     /// Validation entries, and what is predicted where no factors are known.
     judged: Option<(&'a Observations, &'a Baseline)>,
     tracker: Option<Tracker<'a>>,
+    solver: SolverKind,
     ground: Ground,
     monitor: &'a mut (dyn Monitor + Send),
     began: Instant,
@@ -416,14 +424,15 @@ impl Watch for Watcher<'_> {
     }
 
     fn boundary(&mut self, problem: &Problem<'_>, state: &State, course: &Course) {
-        let checkpoint = OfBcd {
+        let checkpoint = OfDescent {
+            solver: self.solver,
             ground: self.ground,
             state: state.stored(),
             course: Cow::Borrowed(course),
             pace: problem.pace(),
             gaps: self.tracker.as_ref().map_or((0.0, 0), Tracker::gaps),
         };
-        self.monitor.boundary(&Checkpoint(Content::Bcd(Box::new(checkpoint))));
+        self.monitor.boundary(&Checkpoint(Content::Descent(Box::new(checkpoint))));
     }
 }
 

@@ -49,6 +49,27 @@ pub(crate) fn solve_positive(a: MatRef<'_, f64>, b: &[f64]) -> Result<Vec<f64>> 
     Ok(x.col_as_slice(0).to_vec())
 }
 
+/// `x` with `L x = b` for a lower triangular `L`.
+pub(crate) fn solve_lower(lower: &Mat<f64>, b: &[f64]) -> Vec<f64> {
+    let mut x = b.to_vec();
+    for j in 0..x.len() {
+        x[j] /= lower[(j, j)];
+        let (done, rest) = x.split_at_mut(j + 1);
+        add_scaled(rest, -done[j], &lower.col_as_slice(j)[j + 1..]);
+    }
+    x
+}
+
+/// `x` with `L' x = b` for a lower triangular `L`.
+pub(crate) fn solve_lower_transposed(lower: &Mat<f64>, b: &[f64]) -> Vec<f64> {
+    let mut x = b.to_vec();
+    for j in (0..x.len()).rev() {
+        let (head, tail) = x.split_at_mut(j + 1);
+        head[j] = (head[j] - dot(&lower.col_as_slice(j)[j + 1..], tail)) / lower[(j, j)];
+    }
+    x
+}
+
 /// The eigenvalues of a symmetric matrix, increasing.
 pub(crate) fn symmetric_eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
     a.self_adjoint_eigenvalues(Side::Lower).map_err(|_| failed("eigenvalue decomposition").into())
@@ -179,8 +200,8 @@ impl Real for f64 {
 
 impl Real for Extended {
     fn exp(self) -> Self {
-        // The crate's exponential is meant for moderate arguments; below this it is zero anyway.
-        if self.0 < -700.0 { Extended::from(0.0) } else { Extended::exp(self) }
+        // Below the last digit that is kept of a kernel's value (2^-124), and slow to find.
+        if self.0 < -87.0 { Extended::from(0.0) } else { Extended::exp(self) }
     }
     fn sqrt(self) -> Self {
         Extended::sqrt(self)

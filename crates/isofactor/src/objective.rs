@@ -14,11 +14,11 @@ use crate::{
     config::LossScale,
     error::Result,
     factors::{CHUNK, Factors},
-    linalg,
+    linalg::{self, Mat},
     link::{
         LearnedLink, Link, LinkSpace,
-        monotone::{SlopeBounds, bounded_minimum},
-        table::{GramMoments, LinearMoments},
+        monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
+        table::Grid,
     },
     passes::{Entries, Evaluated, ResidualMoments},
     simd::{LANES, Lanes},
@@ -112,10 +112,30 @@ impl Objective {
         factors: &Factors,
         pull: Factors,
     ) -> Factors {
+        self.signed_gradient(entries, factors, pull, 1.0)
+    }
+
+    /// `-grad_Z L`
+    pub(crate) fn factor_descent(
+        &self,
+        entries: &Entries<'_>,
+        factors: &Factors,
+        pull: Factors,
+    ) -> Factors {
+        self.signed_gradient(entries, factors, pull, -1.0)
+    }
+
+    fn signed_gradient(
+        &self,
+        entries: &Entries<'_>,
+        factors: &Factors,
+        pull: Factors,
+        sign: f64,
+    ) -> Factors {
         let mut gradient = pull;
-        let scale = -2.0 * self.weight(entries.observations().len());
+        let scale = -2.0 * sign * self.weight(entries.observations().len());
+        let lambda = sign * self.balance_penalty;
         let imbalance = factors.imbalance();
-        let lambda = self.balance_penalty;
         let (rows, columns) = (factors.held_rows(), factors.held_columns());
         add_balance(gradient.held_rows_mut(), scale, rows, lambda, &imbalance);
         add_balance(gradient.held_columns_mut(), scale, columns, -lambda, &imbalance);
@@ -139,11 +159,7 @@ impl Objective {
     }
 
     /// `phi_sharp`: the link that minimises `L` for these scores and `targets` in place of `y`,
-    /// within slope bounds if there are any. A ridge regression of the size of the space,
-    ///
-    /// ```text
-    /// (2s sum_k psi psi' + alpha I) w = 2s sum_k y_k psi(x_k)
-    /// ```
+    /// within slope bounds if there are any; they hold at the nodes of the link's table.
     pub fn best_link(
         &self,
         entries: &Entries<'_>,
@@ -152,21 +168,65 @@ impl Objective {
         space: &LinkSpace,
         bounds: Option<SlopeBounds>,
     ) -> Result<Vec<f64>> {
+        let equations = self.link_equations(entries, scores, targets, space, space.grid())?;
+        match bounds {
+            None => Ok(equations.minimum()),
+            Some(bounds) => {
+                let rows = space.slope_rows();
+                let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds);
+                equations.minimum_within(&program, &mut ActiveBounds::default())
+            }
+        }
+    }
+
+    /// What the entries say of the link for these scores, by a table on `grid`: that of the space,
+    /// or a thinner one.
+    pub(crate) fn link_equations(
+        &self,
+        entries: &Entries<'_>,
+        scores: &[f64],
+        targets: &[f64],
+        space: &LinkSpace,
+        grid: Grid,
+    ) -> Result<LinkEquations> {
         let scale = 2.0 * self.weight(scores.len());
-        let squares: GramMoments = entries.moments(space.grid(), scores, |_| scale);
-        let sums: LinearMoments = entries.moments(space.grid(), scores, |k| scale * targets[k]);
+        let (squares, sums) = entries.moments(grid, scores, targets, scale);
         let mut normal = space.gram(&squares);
         for j in 0..space.dimension() {
             normal[(j, j)] += self.link_penalty;
         }
-        let right = space.weighted_sum(&sums);
-        match bounds {
-            None => linalg::solve_positive(normal.as_ref(), &right),
-            Some(bounds) => {
-                let (rows, scale) = (space.slope_rows(), space.grid().spacing());
-                bounded_minimum(normal.as_ref(), &right, &rows, scale, bounds)
-            }
-        }
+        Ok(LinkEquations {
+            lower: linalg::cholesky(normal.as_ref())?,
+            right: space.weighted_sum(&sums),
+        })
+    }
+}
+
+/// The ridge regression that the best link solves, of the size of its space:
+///
+/// ```text
+/// (2s sum_k psi psi' + alpha I) w = 2s sum_k y_k psi(x_k)
+/// ```
+pub(crate) struct LinkEquations {
+    /// The lower Cholesky factor of the left side.
+    lower: Mat<f64>,
+    right: Vec<f64>,
+}
+
+impl LinkEquations {
+    /// The best link's coordinates.
+    pub fn minimum(&self) -> Vec<f64> {
+        let half_way = linalg::solve_lower(&self.lower, &self.right);
+        linalg::solve_lower_transposed(&self.lower, &half_way)
+    }
+
+    /// The best link's coordinates within slope bounds; `active` is where to begin and is updated.
+    pub fn minimum_within(
+        &self,
+        program: &SlopeProgram<'_>,
+        active: &mut ActiveBounds,
+    ) -> Result<Vec<f64>> {
+        program.minimum(&self.lower, &self.right, active)
     }
 }
 

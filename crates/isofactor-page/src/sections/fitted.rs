@@ -90,7 +90,7 @@ fn how(study: &Study<'_>) -> String {
 pub fn steps(solver: SolverKind) -> (&'static str, &'static str) {
     match solver {
         SolverKind::Fast => ("sweep", "sweeps"),
-        SolverKind::Bcd => ("iteration", "iterations"),
+        SolverKind::Bcd | SolverKind::Lbfgs => ("iteration", "iterations"),
     }
 }
 

@@ -9,6 +9,8 @@ choices! {
         Fast = "fast",
         /// The paper's projected block coordinate descent (Algorithm 1).
         Bcd = "bcd",
+        /// The objective of Algorithm 1 by quasi-Newton steps with the best link.
+        Lbfgs = "lbfgs",
     }
 }
 choices! {

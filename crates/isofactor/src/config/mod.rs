@@ -128,7 +128,7 @@ impl CheckedConfig {
     }
 }
 
-/// The rank of Algorithm 1 where none is given.
+/// The rank with the paper's objective where none is given.
 const BCD_RANK: usize = 5;
 
 impl FitConfig {
@@ -138,8 +138,8 @@ impl FitConfig {
         Self { rank, link, solver: SolverKind::Bcd, ..Self::default() }
     }
 
-    /// The settings with what `auto` means for Algorithm 1 filled in, for a shape.
-    pub(crate) fn resolved_for_bcd(mut self, shape: Shape) -> Self {
+    /// The settings with what `auto` means with the paper's objective filled in, for a shape.
+    pub(crate) fn resolved_for_descent(mut self, shape: Shape) -> Self {
         let most = shape.rows.min(shape.columns);
         self.rank.get_or_insert(BCD_RANK.min(most));
         if self.link == LinkChoice::Auto {
@@ -203,12 +203,18 @@ impl FitConfig {
 
     /// What one solver has and the other has not.
     fn check_solver(&self) -> Result<()> {
-        let (of_one, second) = match self.solver {
-            SolverKind::Fast => (self.of_bcd(), "the solver 'bcd'"),
-            SolverKind::Bcd => (self.of_fast(), "the solver 'fast'"),
+        const FAST: &str = "the solver 'fast'";
+        const BCD: &str = "the solver 'bcd'";
+        const DESCENT: &str = "the solver 'bcd' or 'lbfgs'";
+        let of_others = match self.solver {
+            SolverKind::Fast => {
+                [self.of_bcd().zip(Some(BCD)), self.of_descent().zip(Some(DESCENT))]
+            }
+            SolverKind::Bcd => [self.of_fast().zip(Some(FAST)), None],
+            SolverKind::Lbfgs => [self.of_fast().zip(Some(FAST)), self.of_bcd().zip(Some(BCD))],
         };
-        match of_one {
-            Some(first) => Err(ConfigError::Needs { first, second }.into()),
+        match of_others.into_iter().flatten().next() {
+            Some((first, second)) => Err(ConfigError::Needs { first, second }.into()),
             None => Ok(()),
         }
     }
@@ -217,18 +223,26 @@ impl FitConfig {
     fn of_bcd(&self) -> Option<&'static str> {
         let plain = Self::default();
         let changed = [
+            ("factor-step", self.factor_step != plain.factor_step),
+            ("link-step", self.link_step != plain.link_step),
+            ("order", self.order != plain.order),
+            ("start-link", self.start_link != plain.start_link),
+        ];
+        changed.iter().find(|(_, changed)| *changed).map(|(name, _)| *name)
+    }
+
+    /// A setting of the paper's objective alone that is not at its default.
+    fn of_descent(&self) -> Option<&'static str> {
+        let plain = Self::default();
+        let changed = [
             ("loss", self.loss != plain.loss),
             ("kernel", self.kernel != plain.kernel),
             ("bandwidth", self.bandwidth != plain.bandwidth),
             ("link-penalty", self.link_penalty != plain.link_penalty),
             ("balance-penalty", self.balance_penalty != plain.balance_penalty),
-            ("factor-step", self.factor_step != plain.factor_step),
-            ("link-step", self.link_step != plain.link_step),
             ("tolerance", self.tolerance != plain.tolerance),
-            ("order", self.order != plain.order),
             ("start random", self.start != plain.start),
             ("start-rescale", self.start_rescale != plain.start_rescale),
-            ("start-link", self.start_link != plain.start_link),
             ("project-factors auto", self.project_factors == ProjectFactors::Auto),
             ("monotone", self.monotone != plain.monotone),
         ];

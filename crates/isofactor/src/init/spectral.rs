@@ -6,16 +6,19 @@
 //! decomposition of `A` restricted to it), begin again from those. Blocks wider than the rank
 //! find singular values that repeat; the residual of each triplet says when to stop.
 
+use std::borrow::Cow;
+
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
-use rayon::prelude::*;
 
 use crate::{
     error::{NumericalError, Result},
     factors::Factors,
-    linalg::{self, Mat, ThinSvd},
+    linalg::{self, Mat, MatRef, ThinSvd},
     observations::{Observations, Shape},
+    passes::Sparse,
+    simd::{LANES, Lanes, ZERO},
 };
 
 /// Residual `|A'u - s v| / s_1` at which a triplet has converged.
@@ -23,8 +26,8 @@ const TOLERANCE: f64 = 1e-13;
 /// Directions beyond the rank.
 const SPARE: usize = 6;
 /// Blocks gathered between two restarts: many while they are cheap to hold, on the longer side.
-fn depth(shape: Shape) -> usize {
-    match shape.rows.max(shape.columns) {
+fn depth(long: usize) -> usize {
+    match long {
         ..=50_000 => 16,
         50_001..=200_000 => 6,
         _ => 3,
@@ -62,109 +65,124 @@ fn set_factor<'a>(side: impl Iterator<Item = &'a mut [f64]>, j: usize, scale: f6
     }
 }
 
-/// The observed matrix with zeros where nothing was observed: distinct pairs only.
-struct ZeroFilled {
+/// The observed matrix with zeros where nothing was observed.
+///
+/// The decomposition is found on its shorter side, where a span is soon everything; `A` is here the
+/// matrix that leads from there to the longer side.
+struct ZeroFilled<'a> {
     shape: Shape,
-    pairs: Vec<(u32, u32, f64)>,
+    matrix: Sparse<'a>,
 }
 
-impl ZeroFilled {
-    fn new(observations: &Observations, rescale: bool) -> Self {
+impl<'a> ZeroFilled<'a> {
+    fn new(observations: &'a Observations, rescale: bool) -> Self {
         let shape = observations.shape();
-        let mut pairs: Vec<(u32, u32, f64)> = Vec::new();
-        let mut place = vec![usize::MAX; shape.columns];
-        for row in 0..shape.rows {
-            let first = pairs.len();
-            let mut counts: Vec<f64> = Vec::new();
-            let entries = observations.row(row);
-            for (&column, &value) in entries.columns.iter().zip(entries.values) {
-                let known = place[column as usize];
-                if known >= first && known < pairs.len() && pairs[known].1 == column {
-                    pairs[known].2 += value;
-                    counts[known - first] += 1.0;
-                } else {
-                    place[column as usize] = pairs.len();
-                    pairs.push((row as u32, column, value));
-                    counts.push(1.0);
-                }
-            }
-            for (pair, count) in pairs[first..].iter_mut().zip(counts) {
-                pair.2 /= count;
-            }
-        }
-        let share = pairs.len() as f64 / (shape.rows as f64 * shape.columns as f64);
+        let repeated = observations.repeated();
+        let share =
+            (observations.len() - repeated) as f64 / (shape.rows as f64 * shape.columns as f64);
         let scale = if rescale { 1.0 / share } else { 1.0 };
-        pairs.iter_mut().for_each(|pair| pair.2 *= scale);
-        Self { shape, pairs }
+        let numbers = match (repeated, rescale) {
+            (0, false) => Cow::Borrowed(observations.values()),
+            _ => Cow::Owned(means(observations, scale)),
+        };
+        Self { shape, matrix: Sparse::new(observations, numbers) }
     }
 
-    /// The decomposition is found on the shorter side, where a span is soon everything.
-    fn leading_triplets(self, rank: usize, seed: u64) -> Result<ThinSvd> {
-        if self.shape.columns <= self.shape.rows {
-            return truncated_svd(&self, rank, seed);
+    fn is_wide(&self) -> bool {
+        self.shape.rows < self.shape.columns
+    }
+
+    /// Length of the shorter side.
+    fn short(&self) -> usize {
+        self.shape.rows.min(self.shape.columns)
+    }
+
+    /// Length of the longer side.
+    fn long(&self) -> usize {
+        self.shape.rows.max(self.shape.columns)
+    }
+
+    /// `A X`, as it is held.
+    fn times(&self, x: MatRef<'_, f64>) -> Vec<Lanes> {
+        let (rank, x) = (x.ncols(), held(x));
+        match self.is_wide() {
+            true => self.matrix.transpose_times(&Factors::from_held(rank, x, Vec::new())),
+            false => self.matrix.times(&Factors::from_held(rank, Vec::new(), x)),
         }
-        let ThinSvd { left, values, right } = truncated_svd(&self.transposed(), rank, seed)?;
-        Ok(ThinSvd { left: right, values, right: left })
     }
 
-    fn transposed(self) -> Self {
-        let Shape { rows, columns } = self.shape;
-        let pairs = self.pairs.into_iter().map(|(row, column, value)| (column, row, value));
-        Self { shape: Shape { rows: columns, columns: rows }, pairs: pairs.collect() }
+    /// `A'Y` for `Y` with so many columns, as it is held.
+    fn transpose_times(&self, rank: usize, y: Vec<Lanes>) -> Mat<f64> {
+        let product = match self.is_wide() {
+            true => self.matrix.times(&Factors::from_held(rank, Vec::new(), y)),
+            false => self.matrix.transpose_times(&Factors::from_held(rank, y, Vec::new())),
+        };
+        unheld(&product, self.short(), rank)
     }
 
-    /// `A X`
-    fn times(&self, x: &Mat<f64>) -> Mat<f64> {
-        self.multiply(self.shape.rows, x, |&(row, column, _)| (row, column))
+    /// `A'A X`
+    fn square_times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        self.transpose_times(x.ncols(), self.times(x))
     }
 
-    /// `A' X`
-    fn transpose_times(&self, x: &Mat<f64>) -> Mat<f64> {
-        self.multiply(self.shape.columns, x, |&(row, column, _)| (column, row))
-    }
-
-    /// Column by column of `X`, each on a thread of its own; `places` says where an entry reads
-    /// from and adds to.
-    fn multiply(
-        &self,
-        size: usize,
-        x: &Mat<f64>,
-        places: impl Fn(&(u32, u32, f64)) -> (u32, u32) + Sync,
-    ) -> Mat<f64> {
-        let columns: Vec<Vec<f64>> = (0..x.ncols())
-            .into_par_iter()
-            .map(|j| {
-                let from = x.col_as_slice(j);
-                let mut to = vec![0.0; size];
-                for pair in &self.pairs {
-                    let (target, source) = places(pair);
-                    to[target as usize] += pair.2 * from[source as usize];
-                }
-                to
-            })
-            .collect();
-        Mat::from_fn(size, x.ncols(), |i, j| columns[j][i])
+    /// The leading singular triplets; a few further ones are less exact.
+    fn leading_triplets(&self, rank: usize, seed: u64) -> Result<ThinSvd> {
+        let ThinSvd { left, values, right } = truncated_svd(self, rank, seed)?;
+        Ok(match self.is_wide() {
+            true => ThinSvd { left: right, values, right: left },
+            false => ThinSvd { left, values, right },
+        })
     }
 }
 
-/// The leading singular triplets; the block is completed by further, less exact ones.
-fn truncated_svd(matrix: &ZeroFilled, rank: usize, seed: u64) -> Result<ThinSvd> {
-    let columns = matrix.shape.columns;
-    let width = (rank + SPARE).min(columns);
+/// For every entry its share of the mean of its pair, times a scale.
+fn means(observations: &Observations, scale: f64) -> Vec<f64> {
+    let mut counts = vec![0u32; observations.shape().columns];
+    let mut numbers = Vec::with_capacity(observations.len());
+    for row in 0..observations.shape().rows {
+        let entries = observations.row(row);
+        entries.columns.iter().for_each(|&column| counts[column as usize] += 1);
+        let pairs = entries.columns.iter().zip(entries.values);
+        numbers.extend(pairs.map(|(&c, &value)| scale * value / f64::from(counts[c as usize])));
+        entries.columns.iter().for_each(|&column| counts[column as usize] = 0);
+    }
+    numbers
+}
+
+/// A matrix held like factors: row after row, four abreast.
+fn held(matrix: MatRef<'_, f64>) -> Vec<Lanes> {
+    let width = matrix.ncols().div_ceil(LANES);
+    let mut lanes = vec![ZERO; matrix.nrows() * width];
+    for (i, row) in lanes.chunks_exact_mut(width).enumerate() {
+        let numbers = row.as_flattened_mut().iter_mut().take(matrix.ncols());
+        numbers.enumerate().for_each(|(j, number)| *number = matrix[(i, j)]);
+    }
+    lanes
+}
+
+/// The other way round.
+fn unheld(lanes: &[Lanes], rows: usize, columns: usize) -> Mat<f64> {
+    let (width, numbers) = (LANES * columns.div_ceil(LANES), lanes.as_flattened());
+    Mat::from_fn(rows, columns, |i, j| numbers[i * width + j])
+}
+
+fn truncated_svd(matrix: &ZeroFilled<'_>, rank: usize, seed: u64) -> Result<ThinSvd> {
+    let short = matrix.short();
+    let width = (rank + SPARE).min(short);
     let mut random = Pcg64::seed_from_u64(seed);
-    let mut block = Mat::from_fn(columns, width, |_, _| StandardNormal.sample(&mut random));
+    let mut block = Mat::from_fn(short, width, |_, _| StandardNormal.sample(&mut random));
     let mut residual = f64::INFINITY;
     let mut last = None;
     for _ in 0..MOST_RESTARTS {
         let span = krylov_span(matrix, &block);
-        let best = restricted_svd(matrix, &span)?;
+        let best = restricted_svd(matrix, &span, width)?;
         let before = std::mem::replace(&mut residual, largest_residual(matrix, &best, rank));
         // Rounding may keep a residual just above the goal for good.
         let at_rest = residual <= ROUNDING && residual > 0.5 * before;
-        if residual <= TOLERANCE || at_rest || span.ncols() == columns {
+        if residual <= TOLERANCE || at_rest {
             return Ok(best);
         }
-        block = best.right.subcols(0, width.min(best.right.ncols())).to_owned();
+        block = best.right.clone();
         last = Some(best);
     }
     let failed = NumericalError::SpectralStart { restarts: MOST_RESTARTS, residual };
@@ -172,9 +190,9 @@ fn truncated_svd(matrix: &ZeroFilled, rank: usize, seed: u64) -> Result<ThinSvd>
 }
 
 /// An orthonormal basis of a space that contains `X, A'A X, (A'A)^2 X, ...`.
-fn krylov_span(matrix: &ZeroFilled, block: &Mat<f64>) -> Mat<f64> {
+fn krylov_span(matrix: &ZeroFilled<'_>, block: &Mat<f64>) -> Mat<f64> {
     let (size, width) = (block.nrows(), block.ncols());
-    let depth = depth(matrix.shape).min(size.div_ceil(width));
+    let depth = depth(matrix.long()).min(size.div_ceil(width));
     let mut gathered = Mat::zeros(size, (depth * width).min(size));
     let mut current = linalg::orthonormal_columns(block.as_ref());
     for step in 0..depth {
@@ -182,27 +200,35 @@ fn krylov_span(matrix: &ZeroFilled, block: &Mat<f64>) -> Mat<f64> {
         let fits = width.min(gathered.ncols() - first);
         gathered.subcols_mut(first, fits).copy_from(current.subcols(0, fits));
         if step + 1 < depth {
-            let next = matrix.transpose_times(&matrix.times(&current));
+            let next = matrix.square_times(current.as_ref());
             current = linalg::orthonormal_columns(next.as_ref());
         }
     }
     linalg::orthonormal_columns(gathered.as_ref())
 }
 
-/// The singular value decomposition of `A` on a span: `A Q = U S W'`, `V = Q W`.
-fn restricted_svd(matrix: &ZeroFilled, span: &Mat<f64>) -> Result<ThinSvd> {
-    let ThinSvd { left, values, right } = linalg::thin_svd(matrix.times(span).as_ref())?;
-    Ok(ThinSvd { left, values, right: span * &right })
+/// The best triplets on a span: its `width` leading directions by the eigenvectors of `Q'A'A Q`,
+/// then `A` on these alone, `A X = U S W'` and `V = X W`, which gives back the digits that are lost
+/// in the square.
+fn restricted_svd(matrix: &ZeroFilled<'_>, span: &Mat<f64>, width: usize) -> Result<ThinSvd> {
+    let square = span.transpose() * matrix.square_times(span.as_ref());
+    let (_, vectors) = linalg::symmetric_eigen(square.as_ref())?;
+    // Eigenvalues are in increasing order.
+    let leading = span * vectors.subcols(vectors.ncols() - width, width);
+    let leading = linalg::orthonormal_columns(leading.as_ref());
+    let reached = unheld(&matrix.times(leading.as_ref()), matrix.long(), width);
+    let ThinSvd { left, values, right } = linalg::thin_svd(reached.as_ref())?;
+    Ok(ThinSvd { left, values, right: &leading * &right })
 }
 
 /// `max_j |A'u_j - s_j v_j| / s_1` over the leading triplets.
-fn largest_residual(matrix: &ZeroFilled, svd: &ThinSvd, rank: usize) -> f64 {
+fn largest_residual(matrix: &ZeroFilled<'_>, svd: &ThinSvd, rank: usize) -> f64 {
     let rank = rank.min(svd.values.len());
     let largest = svd.values.first().copied().unwrap_or(0.0);
     if largest == 0.0 {
         return 0.0;
     }
-    let back = matrix.transpose_times(&svd.left.subcols(0, rank).to_owned());
+    let back = matrix.transpose_times(rank, held(svd.left.subcols(0, rank)));
     (0..rank)
         .map(|j| {
             let pairs = back.col_as_slice(j).iter().zip(svd.right.col_as_slice(j));

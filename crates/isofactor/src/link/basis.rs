@@ -168,7 +168,7 @@ impl Candidate {
 
     /// The coordinate along the function that a new centre adds.
     fn take_coordinate(&mut self, kernel: Kernel, centre: &Candidate) {
-        let section = product(kernel.jet(Extended::from(self.x), centre.x).value);
+        let section = product(kernel.section(Extended::from(self.x), centre.x));
         let scale = Product::from(root(centre.distance));
         let outside = section - dot(&self.coordinates, &centre.coordinates);
         let value = (outside / scale) as Digits;
@@ -185,7 +185,7 @@ fn farthest(candidates: &[Candidate]) -> Option<usize> {
 
 /// `K(c, x)` for every centre.
 fn sections(kernel: Kernel, centres: &[f64], x: f64) -> impl Iterator<Item = Product> + '_ {
-    centres.iter().map(move |&c| product(kernel.jet(Extended::from(x), c).value))
+    centres.iter().map(move |&c| product(kernel.section(Extended::from(x), c)))
 }
 
 /// `L^-1 b`, the rows of `L` packed.

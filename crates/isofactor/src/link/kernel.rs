@@ -53,7 +53,23 @@ impl Kernel {
 
     /// `K(x, c)`
     pub fn value(&self, x: f64, c: f64) -> f64 {
-        self.jet(x, c).value
+        self.section(x, c)
+    }
+
+    /// `K(x, c)` in either precision.
+    pub(crate) fn section<T: Real>(&self, x: T, c: f64) -> T {
+        let number = <T as From<f64>>::from;
+        let d = (x - number(c)) / number(self.bandwidth);
+        let unit = number(1.0);
+        match self.family {
+            KernelFamily::Gaussian => (d * d * number(-0.5)).exp(),
+            KernelFamily::Matern52 => {
+                let s = number(5.0).sqrt() * d.abs();
+                (unit + s + s * s / number(3.0)) * (-s).exp()
+            }
+            KernelFamily::RationalQuadratic => unit / (unit + d * d * number(0.5)),
+            KernelFamily::InverseMultiquadric => (unit / (unit + d * d)).sqrt(),
+        }
     }
 
     /// `K(x, c)` with its first and second derivative in `x`.
@@ -61,31 +77,22 @@ impl Kernel {
         let number = <T as From<f64>>::from;
         let d = (x - number(c)) / number(self.bandwidth);
         let unit = number(1.0);
-        let Jet { value, slope, curvature } = match self.family {
-            KernelFamily::Gaussian => {
-                let k = (-(d * d) / number(2.0)).exp();
-                Jet { value: k, slope: -(d * k), curvature: (d * d - unit) * k }
-            }
+        let value = self.section(x, c);
+        let (slope, curvature) = match self.family {
+            KernelFamily::Gaussian => (-(d * value), (d * d - unit) * value),
             KernelFamily::Matern52 => {
                 let s = number(5.0).sqrt() * d.abs();
-                let decay = (-s).exp();
-                let third = number(5.0) / number(3.0) * decay;
-                Jet {
-                    value: (unit + s + s * s / number(3.0)) * decay,
-                    slope: -(third * d * (unit + s)),
-                    curvature: -(third * (unit + s - s * s)),
-                }
+                let third = number(5.0) / number(3.0) * (-s).exp();
+                (-(third * d * (unit + s)), -(third * (unit + s - s * s)))
             }
             KernelFamily::RationalQuadratic => {
-                let k = unit / (unit + d * d / number(2.0));
-                let k2 = k * k;
-                Jet { value: k, slope: -(d * k2), curvature: k2 * (number(2.0) * d * d * k - unit) }
+                let k2 = value * value;
+                (-(d * k2), k2 * (number(2.0) * d * d * value - unit))
             }
             KernelFamily::InverseMultiquadric => {
-                let q = unit / (unit + d * d);
-                let k = q.sqrt();
-                let k3 = k * q;
-                Jet { value: k, slope: -(d * k3), curvature: k3 * (number(3.0) * d * d * q - unit) }
+                let q = value * value;
+                let k3 = value * q;
+                (-(d * k3), k3 * (number(3.0) * d * d * q - unit))
             }
         };
         let h = number(self.bandwidth);

@@ -10,11 +10,13 @@
 //! finitely many steps, at the solution rather than near it, and can begin from the bounds that
 //! were active last time, which between two iterations of a fit are nearly the same.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{NumericalError, Result},
-    linalg::{self, add_scaled, dot},
+    linalg::{self, Mat, add_scaled, dot},
 };
 
 /// Bounds on the slope of a link (`xi` and `Xi` in the paper).
@@ -60,10 +62,13 @@ impl ActiveBounds {
 
 /// How far outside a bound counts as on it, relative to the steepest slope in play.
 const SLACK: f64 = 1e-10;
+/// The same where many programs are solved on the way to one answer: a stretch of the link that is
+/// held at a bound all along is then held in a few places instead of in most.
+const LOOSE_SLACK: f64 = 1e-5;
 /// A normal whose part outside the active ones is shorter than this depends on them.
 const DEPENDENT: f64 = 1e-10;
 
-/// Rows and bounds of one projection.
+/// Rows and bounds of one program.
 pub(crate) struct SlopeProgram<'a> {
     /// Rows `a_l`, scaled so that `a_l . w` is the slope times `scale`.
     pub rows: &'a [&'a [f64]],
@@ -71,9 +76,43 @@ pub(crate) struct SlopeProgram<'a> {
     pub scale: f64,
     /// The bounds on the slope; the upper one may be infinite.
     pub bounds: SlopeBounds,
+    /// Distances are measured by `v = L'w`, or by `w` itself where there is no `L`.
+    metric: Option<&'a Mat<f64>>,
+    slack: f64,
 }
 
-impl SlopeProgram<'_> {
+impl<'a> SlopeProgram<'a> {
+    /// A program whose distances are those of the space.
+    pub fn new(rows: &'a [&'a [f64]], scale: f64, bounds: SlopeBounds) -> Self {
+        Self { rows, scale, bounds, metric: None, slack: SLACK }
+    }
+
+    /// The same program with less care for the last digits of the slopes.
+    pub fn loosely(self) -> Self {
+        Self { slack: LOOSE_SLACK, ..self }
+    }
+
+    /// `argmin w'Nw/2 - r'w` within the bounds, with `N = LL'` given by its lower Cholesky factor:
+    /// the projection of `v = L^-1 r` where distances are measured by `v = L'w`.
+    pub fn minimum(
+        &self,
+        lower: &Mat<f64>,
+        right: &[f64],
+        active: &mut ActiveBounds,
+    ) -> Result<Vec<f64>> {
+        let program = SlopeProgram { metric: Some(lower), ..*self };
+        let nearest = program.project(&linalg::solve_lower(lower, right), active)?;
+        Ok(program.weights(&nearest).into_owned())
+    }
+
+    /// `w` of a point.
+    fn weights<'p>(&self, point: &'p [f64]) -> Cow<'p, [f64]> {
+        match self.metric {
+            Some(lower) => Cow::Owned(linalg::solve_lower_transposed(lower, point)),
+            None => Cow::Borrowed(point),
+        }
+    }
+
     /// The nearest feasible point to `start`; `active` is where to begin and is updated.
     pub fn project(&self, start: &[f64], active: &mut ActiveBounds) -> Result<Vec<f64>> {
         let slack = self.slack(start);
@@ -97,16 +136,18 @@ impl SlopeProgram<'_> {
     }
 
     fn slack(&self, point: &[f64]) -> f64 {
-        let steepest = self.rows.iter().map(|row| dot(row, point).abs()).fold(0.0, f64::max);
-        SLACK * steepest.max(self.bounds.low * self.scale)
+        let weights = self.weights(point);
+        let steepest = self.rows.iter().map(|row| dot(row, &weights).abs()).fold(0.0, f64::max);
+        self.slack * steepest.max(self.bounds.low * self.scale)
     }
 
     /// The bound that is violated most, and by how much (in units of the scaled rows).
     fn worst_violation(&self, point: &[f64], slack: f64) -> Option<(Bound, f64)> {
         let (low, high) = (self.bounds.low * self.scale, self.bounds.high * self.scale);
+        let weights = self.weights(point);
         let mut worst: Option<(Bound, f64)> = None;
         for (row, normal) in self.rows.iter().enumerate() {
-            let slope = dot(normal, point);
+            let slope = dot(normal, &weights);
             let (upper, violation) =
                 if slope > high { (true, slope - high) } else { (false, low - slope) };
             if violation > worst.as_ref().map_or(slack, |(_, most)| *most) {
@@ -116,11 +157,16 @@ impl SlopeProgram<'_> {
         worst
     }
 
-    /// The inward normal `n` and the level `b` of a bound `n . w >= b`.
+    /// The inward normal `n` and the level `b` of a bound `n . v >= b`: `L^-1 a_l` up to its sign.
     fn half_space(&self, bound: Bound) -> (Vec<f64>, f64) {
         let sign = if bound.upper { -1.0 } else { 1.0 };
         let level = if bound.upper { -self.bounds.high } else { self.bounds.low };
-        (self.rows[bound.row].iter().map(|a| sign * a).collect(), level * self.scale)
+        let normal: Vec<f64> = self.rows[bound.row].iter().map(|a| sign * a).collect();
+        let normal = match self.metric {
+            Some(lower) => linalg::solve_lower(lower, &normal),
+            None => normal,
+        };
+        (normal, level * self.scale)
     }
 }
 
@@ -285,36 +331,6 @@ impl Search {
     }
 }
 
-/// `argmin w'Nw/2 - r'w` within slope bounds: with `N = LL'` and `v = L'w` it is the projection of
-/// `L^-1 r` under slope rows `L^-1 a_l`; rows are scaled as in [`SlopeProgram`].
-pub(crate) fn bounded_minimum(
-    normal: linalg::MatRef<'_, f64>,
-    right: &[f64],
-    rows: &[&[f64]],
-    scale: f64,
-    bounds: SlopeBounds,
-) -> Result<Vec<f64>> {
-    let lower = linalg::cholesky(normal)?;
-    let solve = |b: &[f64]| -> Vec<f64> {
-        let mut x = b.to_vec();
-        for j in 0..x.len() {
-            x[j] /= lower[(j, j)];
-            let (done, rest) = x.split_at_mut(j + 1);
-            add_scaled(rest, -done[j], &lower.col_as_slice(j)[j + 1..]);
-        }
-        x
-    };
-    let rows: Vec<Vec<f64>> = rows.iter().map(|row| solve(row)).collect();
-    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    let program = SlopeProgram { rows: &rows, scale, bounds };
-    let mut v = program.project(&solve(right), &mut ActiveBounds::default())?;
-    for j in (0..v.len()).rev() {
-        let (head, tail) = v.split_at_mut(j + 1);
-        head[j] = (head[j] - dot(&lower.col_as_slice(j)[j + 1..], tail)) / lower[(j, j)];
-    }
-    Ok(v)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,7 +422,7 @@ mod tests {
             let space = space();
             let rows = space.slope_rows();
             let bounds = SlopeBounds { low, high: low + width };
-            let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+            let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds);
             let (a, b) = (link(&space, &first), link(&space, &second));
             let mut active = ActiveBounds::default();
             let near_a = program.project(&a, &mut active).unwrap();
@@ -427,7 +443,7 @@ mod tests {
         let rows = space.slope_rows();
         for (k, (low, high)) in [(0.0, 5.0), (0.2, 1.0), (0.4, 0.6)].into_iter().enumerate() {
             let bounds = SlopeBounds { low, high };
-            let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+            let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds);
             let coefficients: Vec<f64> = (0..6).map(|i| ((3 * k + i) as f64 * 1.7).sin()).collect();
             let start = link(&space, &coefficients);
             let ours = program.project(&start, &mut ActiveBounds::default()).unwrap();
@@ -443,7 +459,7 @@ mod tests {
         let space = space();
         let rows = space.slope_rows();
         let bounds = SlopeBounds { low: 0.0, high: 100.0 };
-        let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+        let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds);
         let increasing = space.nearest(|x| (2.0 * x).tanh()).unwrap();
         let near = program.project(&increasing, &mut ActiveBounds::default()).unwrap();
         assert_eq!(near, increasing);

@@ -1,5 +1,7 @@
 //! The space of learnable links on a domain: coordinates in an orthonormal basis, read by a table.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::{
@@ -18,6 +20,9 @@ const TABLE_TOLERANCE: f64 = 1e-11;
 
 /// The same for the cubics that the passes over the entries read.
 const FINE_TOLERANCE: f64 = 1e-9;
+
+/// Every so manieth node is on the thin grid, which costs a factor of 8^6 in precision.
+const THINNED: usize = 8;
 
 /// The widest domain, in bandwidths on either side: more than any basis here can span.
 const MOST_BANDWIDTHS: f64 = 200.0;
@@ -95,6 +100,12 @@ impl LinkSpace {
         self.grid
     }
 
+    /// The grid with an eighth of the nodes, whose table is right to some millionths of a link's
+    /// norm: enough to find the best link where many are tried.
+    pub(crate) fn thin_grid(&self) -> Grid {
+        self.grid.thinned(THINNED)
+    }
+
     /// How the passes over the entries cut the grid.
     pub(crate) fn fine_grid(&self) -> &FineGrid {
         &self.fine
@@ -107,10 +118,11 @@ impl LinkSpace {
         Table::from_nodes(self.grid, &jets)
     }
 
-    /// `sum_k g_k psi(x_k)` from the moments of the scores.
+    /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or a thinner one.
     pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
         let mut sum = vec![0.0; self.dimension()];
-        let rows = self.node_basis.chunks_exact(self.dimension());
+        let jets = self.jets_on(moments.grid());
+        let rows = jets.chunks_exact(self.dimension());
         for (row, weight) in rows.zip(moments.node_weights()) {
             if weight != 0.0 {
                 linalg::add_scaled(&mut sum, weight, row);
@@ -119,15 +131,17 @@ impl LinkSpace {
         sum
     }
 
-    /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, with `B` the jets of the
-    /// basis at the nodes and `W` the blocks of the intervals.
+    /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or a
+    /// thinner one, with `B` the jets of the basis at the nodes and `W` the blocks of the
+    /// intervals. Whatever the grid, it is positive semidefinite.
     pub(crate) fn gram(&self, moments: &GramMoments) -> Mat<f64> {
         let m = self.dimension();
-        let mut weighted = vec![0.0; self.node_basis.len()];
-        let mut used = self.node_basis.len()..0;
+        let all_jets = self.jets_on(moments.grid());
+        let mut weighted = vec![0.0; all_jets.len()];
+        let mut used = all_jets.len()..0;
         for (interval, block) in moments.blocks() {
             let ends = 3 * interval * m..(3 * interval + ORDER) * m;
-            let jets = &self.node_basis[ends.clone()];
+            let jets = &all_jets[ends.clone()];
             for (row, weights) in weighted[ends.clone()].chunks_exact_mut(m).zip(&block) {
                 for (jet, &weight) in jets.chunks_exact(m).zip(weights) {
                     linalg::add_scaled(row, weight, jet);
@@ -138,7 +152,25 @@ impl LinkSpace {
         if used.is_empty() {
             return Mat::zeros(m, m);
         }
-        linalg::transpose_product(&self.node_basis[used.clone()], &weighted[used], m)
+        linalg::transpose_product(&all_jets[used.clone()], &weighted[used], m)
+    }
+
+    /// The rows of `node_basis` for the nodes of this grid or a thinner one, whose spacing the
+    /// derivatives are scaled to.
+    fn jets_on(&self, grid: Grid) -> Cow<'_, [f64]> {
+        let stride = self.grid.intervals() / grid.intervals();
+        if stride == 1 {
+            return Cow::Borrowed(&self.node_basis);
+        }
+        let m = self.dimension();
+        let nodes = self.node_basis.chunks_exact(3 * m).step_by(stride);
+        let jets = nodes.flat_map(|node| {
+            let scales = [1, stride, stride * stride].map(|scale| scale as f64);
+            node.chunks_exact(m)
+                .zip(scales)
+                .flat_map(|(row, scale)| row.iter().map(move |b| scale * b))
+        });
+        Cow::Owned(jets.collect())
     }
 
     /// `psi'` at each node, a row each: what slope bounds are imposed on.
@@ -184,9 +216,10 @@ fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
     let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
     let spacing = kernel.bandwidth * by_value.min(by_slope);
-    // Even, so that zero is a node; at least a few intervals when the domain is short.
+    // Even, so that zero is a node, and when thinned too; at least a few intervals when the domain
+    // is short.
     let halves = (half_width / spacing).ceil().clamp(8.0, 1e7) as usize;
-    Grid::new(half_width, 2 * halves)
+    Grid::new(half_width, 2 * halves.next_multiple_of(THINNED))
 }
 
 /// The longest piece on which a cubic meets [`FINE_TOLERANCE`] in slope, by the bound of `fine`.

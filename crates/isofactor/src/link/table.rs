@@ -8,6 +8,8 @@
 //! Within an interval a function is `sum_p a_p t^p`, so a sum of `g_k f(x_k)` over many scores
 //! needs only the moments `sum_k g_k t_k^p` of each interval: that is the transposed table.
 
+use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
+
 /// Number of coefficients of a quintic.
 pub(crate) const ORDER: usize = 6;
 
@@ -55,6 +57,11 @@ impl Grid {
     pub fn node(&self, index: usize) -> f64 {
         let share = index as f64 / self.intervals as f64;
         self.half_width * (2.0 * share - 1.0)
+    }
+
+    /// The grid of every `stride`-th node; the stride divides the number of intervals.
+    pub fn thinned(self, stride: usize) -> Self {
+        Self::new(self.half_width, self.intervals / stride)
     }
 
     /// The interval of a score inside the grid, and where in it (0 to 1) the score lies.
@@ -157,17 +164,82 @@ impl<const P: usize> Moments<P> {
         }
     }
 
+    /// The grid they are taken on.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
     /// The moments of each interval.
     pub fn sums_mut(&mut self) -> &mut [[f64; P]] {
         &mut self.sums
+    }
+}
+
+/// Moments of scores, plain and weighted with their targets: all that the best link needs.
+#[derive(Debug, Clone)]
+pub(crate) struct LinkMoments {
+    grid: Grid,
+    /// `sum_k t_k^p` for `p < 12`, then `sum_k y_k t_k^p` for `p < 8`: more than is needed of each,
+    /// so that both are whole fours.
+    sums: Vec<[Lanes; 5]>,
+}
+
+impl LinkMoments {
+    pub fn zero(grid: Grid) -> Self {
+        Self { grid, sums: vec![[ZERO; 5]; grid.intervals] }
+    }
+
+    /// Counts scores inside the grid with their targets.
+    pub fn add(&mut self, scores: &[f64], targets: &[f64]) {
+        simd::dispatch(AddScores { moments: self, scores, targets });
     }
 
     /// Adds what another block of scores gathered.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
             for (a, b) in mine.iter_mut().zip(theirs) {
-                *a += b;
+                *a = simd::add(*a, *b);
             }
+        }
+    }
+
+    /// The plain ones and the weighted ones, each entry counted `scale` times.
+    pub fn scaled(&self, scale: f64) -> (GramMoments, LinearMoments) {
+        let (mut plain, mut weighted) = (Moments::zero(self.grid), Moments::zero(self.grid));
+        for ((sums, plain), weighted) in
+            self.sums.iter().zip(&mut plain.sums).zip(&mut weighted.sums)
+        {
+            let sums = sums.as_flattened();
+            *plain = std::array::from_fn(|p| scale * sums[p]);
+            *weighted = std::array::from_fn(|p| scale * sums[3 * LANES + p]);
+        }
+        (plain, weighted)
+    }
+}
+
+struct AddScores<'a> {
+    moments: &'a mut LinkMoments,
+    scores: &'a [f64],
+    targets: &'a [f64],
+}
+
+impl Kernel for AddScores<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let LinkMoments { grid, sums } = self.moments;
+        for (&x, &y) in self.scores.iter().zip(self.targets) {
+            let (interval, t) = grid.locate(x);
+            let square = t * t;
+            let (first, fourth) = ([1.0, t, square, square * t], [square * square; LANES]);
+            let second = simd::mul(first, fourth);
+            let [a, b, c, d, e] = &mut sums[interval];
+            *a = simd::add(*a, first);
+            *b = simd::add(*b, second);
+            *c = simd::mul_add::<FMA>(second, fourth, *c);
+            *d = simd::mul_add::<FMA>([y; LANES], first, *d);
+            *e = simd::mul_add::<FMA>([y; LANES], second, *e);
         }
     }
 }

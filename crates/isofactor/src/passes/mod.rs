@@ -10,6 +10,7 @@
 //! column's pulls follow each other, so that a few cache lines per column are open at a time.
 
 mod curve;
+mod product;
 mod sums;
 
 use std::{
@@ -25,12 +26,13 @@ use crate::{
     link::{
         KnownLink, LearnedLink, Link,
         fine::FineMoments,
-        table::{Grid, LinearMoments, Moments},
+        table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::Observations,
     simd::{self, Kernel, Lanes, ZERO},
 };
 use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
+pub(crate) use product::Sparse;
 use sums::{Sum, by_width, dot, of};
 
 /// About how many entries a block holds: what is known of them fits in a fast cache together.
@@ -364,31 +366,31 @@ impl<'a> Entries<'a> {
         sum
     }
 
-    /// `sum_k weight(k) t_k^p` of every interval of a grid.
-    pub(crate) fn moments<const P: usize>(
+    /// The moments of scores and targets on a grid, each entry counted `scale` times.
+    pub(crate) fn moments(
         &self,
         grid: Grid,
         scores: &[f64],
-        weight: impl Fn(usize) -> f64 + Sync,
-    ) -> Moments<P> {
-        let size = scores.len().div_ceil(MOST_TABLES).max(TABLE_BLOCK);
-        let parts: Vec<Moments<P>> = scores
+        targets: &[f64],
+        scale: f64,
+    ) -> (GramMoments, LinearMoments) {
+        let size = scores.len().div_ceil(self.tables());
+        let parts: Vec<LinkMoments> = scores
             .par_chunks(size)
-            .enumerate()
-            .map(|(block, scores)| {
-                let mut moments = Moments::zero(grid);
-                for (k, &x) in (block * size..).zip(scores) {
-                    moments.add(x, weight(k));
-                }
+            .zip(targets.par_chunks(size))
+            .map(|(scores, targets)| {
+                let mut moments = LinkMoments::zero(grid);
+                moments.add(scores, targets);
                 moments
             })
             .collect();
         let mut parts = parts.into_iter();
-        let first = parts.next().unwrap_or_else(|| Moments::zero(grid));
-        parts.fold(first, |mut sum, part| {
+        let first = parts.next().unwrap_or_else(|| LinkMoments::zero(grid));
+        let all = parts.fold(first, |mut sum, part| {
             sum.merge(&part);
             sum
-        })
+        });
+        all.scaled(scale)
     }
 
     /// The row blocks, each with the scores of its entries.
@@ -410,13 +412,17 @@ impl<'a> Entries<'a> {
         }
     }
 
+    /// How many tables of moments there are: an even number, so that two threads have the same to
+    /// do.
+    fn tables(&self) -> usize {
+        (self.observations.len() / TABLE_BLOCK / 2 * 2).clamp(2, MOST_TABLES)
+    }
+
     /// The blocks that share a table of moments.
     fn by_table<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
-        // An even number, so that two threads have the same to do.
-        let tables = (self.observations.len() / TABLE_BLOCK / 2 * 2).clamp(2, MOST_TABLES);
-        let share = blocks.len().div_ceil(tables);
+        let share = blocks.len().div_ceil(self.tables());
         let mut blocks = blocks.into_iter();
-        (0..tables)
+        (0..self.tables())
             .map(|_| blocks.by_ref().take(share).collect())
             .take_while(|blocks: &Vec<_>| !blocks.is_empty())
             .collect()

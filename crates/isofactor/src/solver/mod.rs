@@ -1,9 +1,11 @@
 //! Algorithms that fit the model, a file each.
 
 mod bcd;
+mod course;
 pub(crate) mod fast;
+mod lbfgs;
 
-pub use bcd::{Course, Outcome, Run, Watch, run};
+pub use course::{Course, Method, Outcome, Run, Watch, run};
 pub use fast::{FoldIn, NewUnit, SidePrior};
 
 use serde::{Deserialize, Serialize};

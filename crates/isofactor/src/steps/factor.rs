@@ -33,7 +33,7 @@ impl Problem<'_> {
     }
 
     /// `P_C`, if the factors are projected.
-    fn project(&self, factors: &mut Factors) {
+    pub(super) fn project(&self, factors: &mut Factors) {
         if let Some(radius) = self.radius {
             project_factors(factors, radius);
         }

@@ -1,5 +1,7 @@
 //! The link step: `phi <- P_H(phi - eta grad_phi L(phi, Z))`.
 
+use std::sync::Arc;
+
 use super::{
     MOST_HALVINGS, Problem, State, StepLength,
     project::{keeps_to, project_link, within},
@@ -7,7 +9,7 @@ use super::{
 use crate::{
     error::Result,
     linalg,
-    link::{Kernel, LearnedLink, Link, SlopeBounds},
+    link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds, monotone::SlopeProgram},
     passes::Need,
 };
 
@@ -128,18 +130,27 @@ impl Problem<'_> {
         if state.value.total() <= allowed {
             return Ok(true);
         }
-        let mut active = std::mem::take(&mut self.active);
-        let best = within(bounds, &mut active, |bounds, _| {
-            let (entries, space) = (&self.entries, link.space());
-            let values = entries.observations().values();
-            let bounds = Some(bounds);
-            let weights =
-                self.objective.best_link(entries, &state.scores, values, space, bounds)?;
-            Ok(LearnedLink::new(space.clone(), weights))
-        });
-        self.active = active;
-        state.link = Link::Learned(best?);
+        state.link = Link::Learned(self.best_link(&state.scores, link.space())?);
         self.evaluate(state, Need::Pull)?;
         Ok(true)
+    }
+
+    /// `phi_sharp`: the best link for these scores, within the slope bounds if there are any, to
+    /// some millionths.
+    pub(super) fn best_link(
+        &mut self,
+        scores: &[f64],
+        space: &Arc<LinkSpace>,
+    ) -> Result<LearnedLink> {
+        let (entries, grid) = (&self.entries, space.thin_grid());
+        let values = entries.observations().values();
+        let equations = self.objective.link_equations(entries, scores, values, space, grid)?;
+        let link = |weights| LearnedLink::new(space.clone(), weights);
+        let Some(bounds) = self.bounds else { return Ok(link(equations.minimum())) };
+        let rows = space.slope_rows();
+        within(bounds, &mut self.active, |bounds, active| {
+            let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds).loosely();
+            equations.minimum_within(&program, active).map(link)
+        })
     }
 }

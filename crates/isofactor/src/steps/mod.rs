@@ -3,15 +3,18 @@
 mod factor;
 mod link;
 pub mod project;
+mod quasi_newton;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+
+use quasi_newton::Memory;
 
 use crate::{
     error::{NumericalError, Result},
     factors::Factors,
-    link::{Link, SlopeBounds, monotone::ActiveBounds},
+    link::{Link, LinkSpace, SlopeBounds, monotone::ActiveBounds},
     objective::{Objective, ObjectiveValue},
     passes::{Entries, Evaluated, Need},
 };
@@ -78,10 +81,11 @@ impl StepLength {
 
 /// What the steps so far leave for the next ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pace {
+pub struct Pace<'a> {
     factor_step: StepLength,
     link_step: StepLength,
-    active: ActiveBounds,
+    active: Cow<'a, ActiveBounds>,
+    memory: Cow<'a, Memory>,
 }
 
 /// How often a step is halved before the block is taken to be at rest.
@@ -105,6 +109,9 @@ pub struct Problem<'a> {
     /// `eta`
     pub link_step: StepLength,
     active: ActiveBounds,
+    memory: Memory,
+    /// A space with a wider domain that was tried.
+    wider: Option<Arc<LinkSpace>>,
     iteration: usize,
     /// What the pass of a trial found.
     trial: Evaluated,
@@ -128,6 +135,8 @@ impl<'a> Problem<'a> {
             factor_step,
             link_step,
             active: ActiveBounds::default(),
+            memory: Memory::default(),
+            wider: None,
             iteration: 0,
             trial: Evaluated::default(),
         }
@@ -152,18 +161,23 @@ impl<'a> Problem<'a> {
     }
 
     /// What the steps so far leave for the next ones.
-    pub fn pace(&self) -> Pace {
-        let (factor_step, link_step) = (self.factor_step, self.link_step);
-        Pace { factor_step, link_step, active: self.active.clone() }
+    pub fn pace(&self) -> Pace<'_> {
+        Pace {
+            factor_step: self.factor_step,
+            link_step: self.link_step,
+            active: Cow::Borrowed(&self.active),
+            memory: Cow::Borrowed(&self.memory),
+        }
     }
 
     /// The state of a checkpoint, to the last digit: what the entries say is found again by the
     /// passes that found it. None where it does not fit the entries.
-    pub(crate) fn restore(&mut self, stored: StoredState<'_>, pace: Pace) -> Option<State> {
+    pub(crate) fn restore(&mut self, stored: StoredState<'_>, pace: Pace<'_>) -> Option<State> {
         let StoredState { factors, link, value, squares, need } = stored;
         let (factors, link) = (factors.into_owned(), link.into_owned());
         let nodes = link.learned().map_or(0, |link| link.space().grid().nodes());
         let fits = factors.shape() == self.entries.observations().shape()
+            && pace.memory.fits(factors.shape(), factors.rank())
             && !matches!(link, Link::Tabulated(_))
             && (pace.active.fit(nodes) || link.learned().is_none());
         if !fits {
@@ -178,7 +192,7 @@ impl<'a> Problem<'a> {
         // Passes for different needs add the same squares in different orders.
         evaluated.squares = squares;
         (self.factor_step, self.link_step) = (pace.factor_step, pace.link_step);
-        self.active = pace.active;
+        (self.active, self.memory) = (pace.active.into_owned(), pace.memory.into_owned());
         Some(State { factors, link, scores, evaluated, value })
     }
 

@@ -1,5 +1,7 @@
 //! The two projections of Algorithm 1.
 
+use rayon::prelude::*;
+
 use crate::{
     error::Result,
     factors::Factors,
@@ -12,8 +14,7 @@ use crate::{
 
 /// P_C: every row of `Z` longer than `radius` is scaled back to it.
 pub fn project_factors(factors: &mut Factors, radius: f64) {
-    factors.each_row_mut().for_each(|z| clip(z, radius));
-    factors.each_column_mut().for_each(|z| clip(z, radius));
+    factors.units_mut().for_each(|z| clip(z, radius));
 }
 
 /// Scales numbers back to the radius if they are longer.
@@ -25,6 +26,17 @@ pub(crate) fn clip(z: &mut [f64], radius: f64) {
     }
 }
 
+/// Takes from a direction what would carry a row of `Z` that is at the radius beyond it.
+pub fn turn_inward(direction: &mut Factors, factors: &Factors, radius: f64) {
+    let at_radius = (radius * (1.0 - 1e-9)).powi(2);
+    direction.units_mut().zip(factors.units()).for_each(|(d, z)| {
+        let (squares, outward) = (linalg::dot(z, z), linalg::dot(d, z));
+        if squares >= at_radius && outward > 0.0 {
+            linalg::add_scaled(d, -outward / squares, z);
+        }
+    });
+}
+
 /// P_H: the nearest link, in the norm of the space, whose slope keeps to the bounds.
 pub fn project_link(
     link: LearnedLink,
@@ -34,7 +46,7 @@ pub fn project_link(
     let space = link.space().clone();
     let rows = space.slope_rows();
     within(bounds, active, |bounds, active| {
-        let program = SlopeProgram { rows: &rows, scale: space.grid().spacing(), bounds };
+        let program = SlopeProgram::new(&rows, space.grid().spacing(), bounds);
         Ok(LearnedLink::new(space.clone(), program.project(link.weights(), active)?))
     })
 }

@@ -275,7 +275,8 @@ fn a_checkpoint_of_another_solver_shape_or_link_is_refused() {
         fit(&config, &input, &mut all).unwrap();
         let solver = match config.solver {
             SolverKind::Fast => SolverKind::Bcd,
-            SolverKind::Bcd => SolverKind::Fast,
+            SolverKind::Bcd => SolverKind::Lbfgs,
+            SolverKind::Lbfgs => SolverKind::Fast,
         };
         for bytes in [&all.checkpoints[3], all.checkpoints.last().unwrap()] {
             let swapped = FitConfig { solver, rank: Some(2), ..config.clone() };

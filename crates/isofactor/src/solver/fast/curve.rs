@@ -16,7 +16,10 @@ use rayon::prelude::*;
 
 use crate::{
     linalg::{self, Mat},
-    link::{SlopeBounds, Tabulated, monotone::bounded_minimum},
+    link::{
+        SlopeBounds, Tabulated,
+        monotone::{ActiveBounds, SlopeProgram},
+    },
 };
 
 /// Straight pieces of the link.
@@ -99,8 +102,9 @@ pub(super) fn fit(seen: &Seen, penalty: &mut f64, rounds: usize) -> Option<Bent>
     let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
     let low = LEAST_SLOPE * sums.variance.sqrt();
     let bounds = SlopeBounds { low, high: f64::INFINITY };
-    let values =
-        bounded_minimum(normal(*penalty).as_ref(), &sums.right, &rows, 1.0, bounds).ok()?;
+    let lower = linalg::cholesky(normal(*penalty).as_ref()).ok()?;
+    let program = SlopeProgram::new(&rows, 1.0, bounds);
+    let values = program.minimum(&lower, &sums.right, &mut ActiveBounds::default()).ok()?;
     values.iter().all(|value| value.is_finite()).then_some(Bent { nodes, values })
 }
 
