@@ -117,7 +117,7 @@ pub fn run(
         problem.begin_iteration(course.iterations);
         let moved = match run.method {
             Method::Bcd(order) => bcd::iterate(problem, &mut state, order)?,
-            Method::Lbfgs => lbfgs::iterate(problem, &mut state)?,
+            Method::Lbfgs => lbfgs::iterate(problem, &mut state, course.iterations)?,
         };
         let objective = state.value.total();
         if objective > HOPELESS * course.scale {

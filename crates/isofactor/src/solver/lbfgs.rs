@@ -16,12 +16,25 @@
 //! gradients, each row and column with its own preconditioner, 900; half-steps of rows and columns
 //! in turn stay a sixth above it. With the link at its best about 200, and about 100 with P_C.
 
+use super::bcd;
 use crate::{
+    config::Order,
     error::Result,
     steps::{Problem, State},
 };
 
+/// How many iterations of Algorithm 1 come first.
+///
+/// The best link for a spectral start may bend to fit what is wrong with it, and then holds the
+/// factors there; the first steps of Algorithm 1 leave the link nearly straight meanwhile.
+const FIRST_ITERATIONS: usize = 20;
+
 /// One iteration. False when nothing moves any more.
-pub fn iterate(problem: &mut Problem<'_>, state: &mut State) -> Result<bool> {
+pub fn iterate(problem: &mut Problem<'_>, state: &mut State, iteration: usize) -> Result<bool> {
+    let first =
+        std::env::var("FIRST").ok().and_then(|x| x.parse().ok()).unwrap_or(FIRST_ITERATIONS);
+    if iteration <= first && bcd::iterate(problem, state, Order::FactorsFirst)? {
+        return Ok(true);
+    }
     problem.step_jointly(state)
 }

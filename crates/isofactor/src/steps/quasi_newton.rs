@@ -33,6 +33,9 @@ const ENOUGH: f64 = 1e-4;
 const SHORTER: (f64, f64) = (0.5, 0.1);
 /// How many times as wide a domain becomes that is too narrow.
 const WIDER: f64 = 1.5;
+/// How many steps that would leave the domain are made before a wider one is tried; the waiting
+/// doubles with every attempt that does not pay.
+const FIRST_PATIENCE: u32 = 10;
 /// The first step, as a share of the factors' length.
 const FIRST: f64 = 0.1;
 /// A change of the gradient along a step with a smaller cosine tells nothing of the curvature.
@@ -47,6 +50,10 @@ pub struct Memory {
     last: Option<(Factors, Factors)>,
     /// How many times its descent the last step was that was made without a memory.
     length: Option<f64>,
+    /// Steps since the domain was last tried wider that would have left it.
+    hemmed: u32,
+    /// How many such steps are made until it is tried wider again, beyond the first few.
+    patience: u32,
 }
 
 /// A step `s` and by how much the descent `-grad F` became less along it, `y`.
@@ -64,6 +71,22 @@ impl Memory {
         let fits = |z: &Factors| z.shape() == shape && z.rank() == rank;
         self.pairs.iter().all(|pair| fits(&pair.step) && fits(&pair.change))
             && self.last.as_ref().is_none_or(|(step, descent)| fits(step) && fits(descent))
+    }
+
+    /// Whether it is time to try a wider domain.
+    fn domain(&self) -> Domain {
+        match self.hemmed > FIRST_PATIENCE + self.patience {
+            true => Domain::MayGrow,
+            false => Domain::Stays,
+        }
+    }
+
+    /// A step would have left the domain; if a wider one was tried, in vain.
+    fn hem(&mut self, tried: Domain) {
+        match tried {
+            Domain::Stays => self.hemmed += 1,
+            Domain::MayGrow => (self.hemmed, self.patience) = (0, 2 * self.hemmed),
+        }
     }
 
     /// Learns the curvature along the last step from the descent at its end.
@@ -152,8 +175,6 @@ enum Found {
     Better(f64, Factors),
     /// No share of it does.
     Nothing,
-    /// No share of it does without leaving the link's domain.
-    Hemmed,
 }
 
 /// Whether the link's domain may become wider.
@@ -168,7 +189,7 @@ enum Trial {
     Taken,
     /// The objective is too high.
     Refused(f64),
-    /// Scores leave the link's domain, which stays.
+    /// Scores leave the link's domain, and a wider one does not pay.
     Beyond,
 }
 
@@ -186,38 +207,29 @@ impl Problem<'_> {
             None => Cow::Borrowed(&descent),
         };
         self.memory.learn(&free);
+        let metric = Metric::at(&state.factors)?;
         let mut found = Found::Nothing;
-        if let Some(direction) = self.memory.direction(&free, &Metric::at(&state.factors)?) {
+        if let Some(direction) = self.memory.direction(&free, &metric) {
             let direction = self.inward(direction, &state.factors);
-            found = self.search_along(state, &descent, direction, Domain::Stays);
+            let domain = self.memory.domain();
+            found = self.search_along(state, &descent, direction, domain);
         }
-        for domain in [Domain::Stays, Domain::MayGrow] {
-            if let Found::Better(_, step) = found {
-                self.memory.last = Some((step, free.into_owned()));
-                return Ok(true);
-            }
-            if domain == Domain::MayGrow && matches!(found, Found::Nothing) {
-                break;
-            }
-            found = self.step_straight(state, &descent, &free, domain);
+        if matches!(found, Found::Nothing) {
+            found = self.step_straight(state, &descent, &free);
         }
-        Ok(false)
+        let Found::Better(_, step) = found else { return Ok(false) };
+        self.memory.last = Some((step, free.into_owned()));
+        Ok(true)
     }
 
-    /// A step straight down, without a memory.
-    fn step_straight(
-        &mut self,
-        state: &mut State,
-        descent: &Factors,
-        free: &Factors,
-        domain: Domain,
-    ) -> Found {
+    /// A step straight down, without a memory, on whatever domain.
+    fn step_straight(&mut self, state: &mut State, descent: &Factors, free: &Factors) -> Found {
         self.memory.pairs.clear();
         let first = || FIRST * state.factors.norm() / free.norm();
         let length = self.memory.length.unwrap_or_else(first);
         let mut direction = free.clone();
         direction.scale(length);
-        let found = self.search_along(state, descent, direction, domain);
+        let found = self.search_along(state, descent, direction, Domain::MayGrow);
         if let Found::Better(share, _) = found {
             self.memory.length = Some(share * length);
         }
@@ -243,16 +255,16 @@ impl Problem<'_> {
     /// Goes along a direction as far as it brings enough.
     ///
     /// Where scores would leave the link's domain, the rows and columns that carry them there stay
-    /// where they are: slope bounds on more of the line cost more than a few entries bring.
+    /// where they are, unless a wider domain is tried and pays: slope bounds on more of the line
+    /// mostly cost more than a few entries bring.
     fn search_along(
         &mut self,
         state: &mut State,
         descent: &Factors,
         mut direction: Factors,
-        domain: Domain,
+        mut domain: Domain,
     ) -> Found {
         let before = state.value.total();
-        let mut nothing = Found::Nothing;
         let mut share = 1.0;
         for _ in 0..MOST_HALVINGS {
             let mut factors = state.factors.moved(share, &direction);
@@ -266,7 +278,8 @@ impl Problem<'_> {
                 Trial::Taken => return Found::Better(share, step),
                 Trial::Beyond => {
                     self.hold_inside(&mut direction, state);
-                    nothing = Found::Hemmed;
+                    self.memory.hem(domain);
+                    domain = Domain::Stays;
                 }
                 Trial::Refused(reached) => {
                     // The lowest point of the parabola through what is known.
@@ -277,7 +290,7 @@ impl Problem<'_> {
         }
         // The scores are those of the last trial.
         self.entries.scores(&state.factors, &mut state.scores);
-        nothing
+        Found::Nothing
     }
 
     /// Takes the factors with their best link if they bring the objective down to `allowed`. The
@@ -290,7 +303,8 @@ impl Problem<'_> {
         domain: Domain,
     ) -> Trial {
         let largest = self.entries.scores(&factors, &mut state.scores);
-        if domain == Domain::Stays && is_just_beyond(&state.link, largest) {
+        let beyond = is_just_beyond(&state.link, largest);
+        if beyond && domain == Domain::Stays {
             return Trial::Beyond;
         }
         let Some(link) = self.link_of_trial(state, largest) else {
@@ -305,6 +319,7 @@ impl Problem<'_> {
                 state.evaluated.exchange(&mut self.trial);
                 Trial::Taken
             }
+            _ if beyond => Trial::Beyond,
             total if total.is_nan() => Trial::Refused(f64::INFINITY),
             total => Trial::Refused(total),
         }
