@@ -249,7 +249,10 @@ pub(crate) fn candidates(kernel: Kernel, half_width: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::kernel::{KernelFamily, tests::FAMILIES};
+    use crate::link::{
+        kernel::{KernelFamily, tests::FAMILIES},
+        table::LinkMoments,
+    };
 
     fn norm(w: &[f64]) -> f64 {
         linalg::dot(w, w).sqrt()
@@ -312,6 +315,31 @@ mod tests {
             for b in 0..m {
                 assert!((gram[(a, b)] - direct_gram[(a, b)]).abs() < 1e-9);
             }
+        }
+    }
+
+    #[test]
+    fn sums_on_the_thin_grid_are_right_to_some_millionths() {
+        for &family in FAMILIES {
+            let space = LinkSpace::build(Kernel::try_new(family, 0.4).unwrap(), 1.0).unwrap();
+            let scores: Vec<f64> = (0..300).map(|i| (i as f64 * 1.7).sin()).collect();
+            let targets: Vec<f64> = scores.iter().map(|x| (3.0 * x).cos()).collect();
+            let sums = |grid: Grid| {
+                let mut moments = LinkMoments::zero(grid);
+                moments.add(&scores, &targets);
+                let (plain, weighted) = moments.scaled(0.5);
+                (space.gram(&plain), space.weighted_sum(&weighted))
+            };
+            assert!(space.thin_grid().intervals() * THINNED == space.grid().intervals());
+            let ((gram, sum), (thin_gram, thin_sum)) =
+                (sums(space.grid()), sums(space.thin_grid()));
+            for a in 0..space.dimension() {
+                assert!((sum[a] - thin_sum[a]).abs() < 150.0 * 1e-5, "{family:?}");
+                for b in 0..space.dimension() {
+                    assert!((gram[(a, b)] - thin_gram[(a, b)]).abs() < 150.0 * 1e-5, "{family:?}");
+                }
+            }
+            assert!((gram[(0, 0)] - thin_gram[(0, 0)]).abs() > 0.0, "not a thinner grid");
         }
     }
 

@@ -91,3 +91,31 @@ pub fn within(
     }
     Ok(link)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{init::random_factors, observations::Shape};
+
+    #[test]
+    fn only_what_leads_beyond_the_radius_is_taken_from_a_direction() {
+        let shape = Shape { rows: 40, columns: 30 };
+        let (mut z, direction) = (random_factors(shape, 3, 1), random_factors(shape, 3, 2));
+        let radius = 0.8 * z.longest_row();
+        project_factors(&mut z, radius);
+        let mut turned = direction.clone();
+        turn_inward(&mut turned, &z, radius);
+        let (mut at_radius, mut untouched) = (0, 0);
+        for ((z, before), after) in z.each_row().zip(direction.each_row()).zip(turned.each_row()) {
+            let outward = linalg::dot(before, z);
+            if linalg::dot(z, z) >= radius * radius * (1.0 - 1e-6) && outward > 0.0 {
+                assert!(linalg::dot(after, z).abs() < 1e-12);
+                at_radius += 1;
+            } else {
+                assert_eq!(before, after);
+                untouched += 1;
+            }
+        }
+        assert!(at_radius > 0 && untouched > 0, "{at_radius} {untouched}");
+    }
+}

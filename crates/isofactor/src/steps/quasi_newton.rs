@@ -373,3 +373,93 @@ fn is_just_beyond(link: &Link, largest: f64) -> bool {
         largest > half_width && largest <= WILD * half_width
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::LossScale,
+        init::random_factors,
+        link::{Kernel, KernelFamily, LearnedLink, SlopeBounds},
+        objective::Objective,
+        observations::Observations,
+        passes::Entries,
+        steps::StepLength,
+    };
+
+    const SHAPE: Shape = Shape { rows: 30, columns: 20 };
+
+    fn memory() -> Memory {
+        let pair = |seed| {
+            let (step, noise) =
+                (random_factors(SHAPE, 3, seed), random_factors(SHAPE, 3, seed + 9));
+            let change = step.moved(0.3, &noise);
+            let product = step.inner(&change);
+            Pair { step, change, product }
+        };
+        Memory { pairs: (0..3).map(pair).collect(), ..Memory::default() }
+    }
+
+    #[test]
+    fn the_newest_change_leads_back_to_its_step() {
+        // The secant equation `H y = s`, whatever `H_0` is.
+        let memory = memory();
+        let metric = Metric::at(&random_factors(SHAPE, 3, 5)).unwrap();
+        let newest = memory.pairs.back().unwrap();
+        let found = memory.direction(&newest.change, &metric).unwrap();
+        let off = found.moved(-1.0, &newest.step).norm();
+        assert!(off < 1e-10 * newest.step.norm(), "{off}");
+    }
+
+    #[test]
+    fn what_a_memory_says_is_symmetric_and_positive() {
+        let (memory, metric) = (memory(), Metric::at(&random_factors(SHAPE, 3, 5)).unwrap());
+        let (a, b) = (random_factors(SHAPE, 3, 6), random_factors(SHAPE, 3, 7));
+        let times = |z: &Factors| memory.direction(z, &metric).unwrap();
+        let (ab, ba) = (a.inner(&times(&b)), b.inner(&times(&a)));
+        assert!((ab - ba).abs() < 1e-10 * ab.abs().max(1.0), "{ab} {ba}");
+        assert!(a.inner(&times(&a)) > 0.0);
+    }
+
+    #[test]
+    fn the_metric_undoes_the_squares() {
+        let z = random_factors(SHAPE, 3, 5);
+        let (of_rows, of_columns) = z.squares();
+        let there = random_factors(SHAPE, 3, 6);
+        let back = Metric::at(&z).unwrap().times(&there.turned(&of_columns, &of_rows));
+        assert!(back.moved(-1.0, &there).norm() < 1e-9 * there.norm());
+    }
+
+    #[test]
+    fn the_descent_is_the_slope_of_the_objective_with_the_best_link() {
+        let observations = Observations::complete(SHAPE, |i, t| {
+            (i as f64 * 0.7).sin() * (t as f64 * 0.4).cos() + 0.1 * ((i * t) as f64).sin()
+        })
+        .unwrap();
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.5).unwrap();
+        let space = Arc::new(LinkSpace::build(kernel, 4.0).unwrap());
+        let objective = Objective { loss: LossScale::Sum, link_penalty: 0.1, balance_penalty: 0.5 };
+        for bounds in [None, Some(SlopeBounds::INCREASING)] {
+            let search = StepLength::SEARCH;
+            let entries = Entries::new(&observations);
+            let mut problem = Problem::new(entries, objective, None, bounds, search, search);
+            let mut best = |factors: Factors| {
+                let link = Link::Learned(LearnedLink::zero(space.clone()));
+                let mut state = problem.state(factors, link).unwrap();
+                problem.best_from_here(&mut state).unwrap();
+                let pull = state.evaluated.pull.take().unwrap();
+                let gradient = objective.factor_descent(&problem.entries, &state.factors, pull);
+                (state.value.total(), gradient)
+            };
+            let (z, direction) = (random_factors(SHAPE, 2, 1), random_factors(SHAPE, 2, 2));
+            let z = z.moved(-0.5, &z);
+            let (_, descent) = best(z.clone());
+            let step = 1e-4;
+            let (ahead, behind) =
+                (best(z.moved(step, &direction)), best(z.moved(-step, &direction)));
+            let slope = (behind.0 - ahead.0) / (2.0 * step);
+            let expected = descent.inner(&direction);
+            assert!((slope - expected).abs() < 1e-3 * expected.abs(), "{slope} {expected}");
+        }
+    }
+}

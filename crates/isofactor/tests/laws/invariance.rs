@@ -2,7 +2,9 @@
 
 use isofactor::{
     Entry, Factors, FitConfig, FitInput, KernelFamily, Link, Observations, Shape, Unwatched,
-    config::LossScale, fit, passes::Entries,
+    config::{LossScale, SolverKind},
+    fit,
+    passes::Entries,
 };
 
 use crate::sample::{at, factors, link, noise, objective, observations, space};
@@ -71,20 +73,23 @@ fn any_number_of_threads_gives_the_same_bits() {
         .map(|(k, &v)| Entry { row: (k * 7) % 300, column: (k * 13 + k / 300) % 200, value: v })
         .collect();
     let observations = Observations::try_new(shape, &entries).unwrap();
-    let config = FitConfig {
+    let bcd = FitConfig {
         rank: Some(3),
         iterations: 6,
         monotone: "0,inf".parse().unwrap(),
         ..FitConfig::bcd()
     };
-    let run = |threads| {
+    let lbfgs = FitConfig { iterations: 30, solver: SolverKind::Lbfgs, ..bcd.clone() };
+    let run = |config: &FitConfig, threads| {
         let input = FitInput { threads, ..FitInput::new(&observations) };
-        let model = fit(&config, &input, &mut Unwatched).unwrap();
+        let model = fit(config, &input, &mut Unwatched).unwrap();
         let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let weights = model.link.learned().unwrap().weights();
         (bits(&model.factors.rows()), bits(&model.factors.columns()), bits(weights))
     };
-    let one = run(1);
-    assert_eq!(one, run(2));
-    assert_eq!(one, run(3));
+    for config in [bcd, lbfgs] {
+        let one = run(&config, 1);
+        assert_eq!(one, run(&config, 2));
+        assert_eq!(one, run(&config, 3));
+    }
 }

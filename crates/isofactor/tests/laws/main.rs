@@ -8,6 +8,7 @@ mod descent;
 mod evaluation;
 mod gradients;
 mod invariance;
+mod lbfgs;
 mod lemmas;
 mod projections;
 mod recommend;

@@ -177,6 +177,21 @@ fn algorithm_1_goes_on_from_every_boundary() {
 }
 
 #[test]
+fn quasi_newton_steps_go_on_from_every_boundary() {
+    let solver = SolverKind::Lbfgs;
+    let plain = FitConfig { rank: Some(2), iterations: 40, solver, ..FitConfig::bcd() };
+    let known = LinkChoice::Known(KnownLink::Sigmoid);
+    let configs = [
+        plain.clone(),
+        FitConfig { link: known, ..plain.clone() },
+        FitConfig { project_factors: ProjectFactors::Auto, ..plain },
+    ];
+    for config in configs {
+        assert!(with_and_without_validation(&config) > 50);
+    }
+}
+
+#[test]
 fn distances_to_the_truth_go_on_too() {
     let z = isofactor::init::random_factors(SHAPE, 2, 5);
     let truth = Truth::new(&z, KnownLink::Tanh).unwrap();
@@ -186,15 +201,17 @@ fn distances_to_the_truth_go_on_too() {
     assert!(resumed_is_uninterrupted(&config, &input) > 10);
 }
 
-fn both_solvers() -> [FitConfig; 2] {
-    [FitConfig::default(), FitConfig { rank: Some(2), iterations: 12, ..FitConfig::bcd() }]
+fn all_solvers() -> [FitConfig; 3] {
+    let bcd = FitConfig { rank: Some(2), iterations: 12, ..FitConfig::bcd() };
+    let lbfgs = FitConfig { iterations: 30, solver: SolverKind::Lbfgs, ..bcd.clone() };
+    [FitConfig::default(), bcd, lbfgs]
 }
 
 #[test]
 fn stopped_at_any_boundary_it_returns_a_sound_model_and_can_go_on() {
     let (train, held) = hold_out(panel(), 0.15, 1).unwrap();
     let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
-    for config in both_solvers() {
+    for config in all_solvers() {
         let mut all = Recorder::default();
         let uninterrupted = fit(&config, &input, &mut all).unwrap();
         let last = all.checkpoints.len() - 1;
@@ -270,7 +287,7 @@ fn a_checkpoint_of_another_solver_shape_or_link_is_refused() {
         Observations::complete(Shape { rows: 9, columns: 9 }, |i, t| ((i * 7 + t * 3) % 5) as f64);
     let smaller = smaller.unwrap();
     let other = FitInput::new(&smaller);
-    for config in both_solvers() {
+    for config in all_solvers() {
         let mut all = Recorder::default();
         fit(&config, &input, &mut all).unwrap();
         let solver = match config.solver {
