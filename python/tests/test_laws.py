@@ -40,13 +40,17 @@ def write(folder, X, name="data.csv"):
             {"solver": "bcd", "rank": 2, "iterations": 20, "monotone": (0, np.inf)},
         ),
         (
+            ["--solver", "lbfgs", "--rank", 2, "--iterations", 30, "--project-factors", "auto"],
+            {"solver": "lbfgs", "rank": 2, "iterations": 30, "project_factors": "auto"},
+        ),
+        (
             ["--solver", "bcd", "--rank", 2, "--iterations", 9, "--link-step", 1e-4]
             + ["--factor-step", 1e-5, "--bandwidth", 0.5, "--start", "random"],
             {"solver": "bcd", "rank": 2, "iterations": 9, "link_step": 1e-4}
             | {"factor_step": 1e-5, "bandwidth": 0.5, "start": "random"},
         ),
     ],
-    ids=["plain", "learned", "holdout", "no effects", "bcd", "paper"],
+    ids=["plain", "learned", "holdout", "no effects", "bcd", "lbfgs", "paper"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_saved_bytes_are_the_programs(program, tmp_path, options, parameters):

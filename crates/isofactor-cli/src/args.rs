@@ -140,21 +140,22 @@ pub struct FitArgs {
     pub config: Option<PathBuf>,
 
     /// Factors per row and column: a number, or auto (12 with --solver fast, which empties those
-    /// it does not need; 5 with bcd).
+    /// it does not need; 5 with bcd and lbfgs).
     #[arg(long, default_value = "auto", value_name = "RANK")]
     pub rank: RankArg,
     /// auto (learned where held-out entries say that it is worth it), learned, identity, sigmoid,
     /// tanh, probit, softplus, exponential, cubic, or a CSV file of knots (score, value).
     #[arg(long, default_value = "auto")]
     pub link: String,
-    /// The algorithm: fast, which sets its own penalties, or bcd, the paper's Algorithm 1.
+    /// The algorithm: fast, which sets its own penalties; bcd, the paper's Algorithm 1; or lbfgs,
+    /// the same objective and constraints in a fraction of the time.
     #[arg(long, default_value = "fast")]
     pub solver: SolverKind,
     /// How many times more precise the prior of the factors is than they look: a number, or auto
     /// (the best on held-out entries). With --solver fast.
     #[arg(long, default_value = "auto", value_name = "FACTOR")]
     pub shrinkage: Shrinkage,
-    /// Effects of rows and columns: on, off, or auto (on with fast; bcd has none).
+    /// Effects of rows and columns: on, off, or auto (on with fast; bcd and lbfgs have none).
     #[arg(long, default_value = "auto")]
     pub effects: Effects,
     /// How many iterations (sweeps) at most; fast makes 40, or 100 with a link, and stops early.
@@ -223,7 +224,7 @@ pub struct LongArgs {
 
 /// The settings of Algorithm 1.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Algorithm 1 (--solver bcd)")]
+#[command(next_help_heading = "The paper's objective (--solver bcd or lbfgs)")]
 pub struct BcdArgs {
     /// Data term: sum or mean of squares.
     #[arg(long, default_value = "sum")]

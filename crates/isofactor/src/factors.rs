@@ -209,6 +209,31 @@ impl Factors {
         parts.iter().fold([0.0; S], |sums, part| std::array::from_fn(|i| sums[i] + part[i]))
     }
 
+    /// Sums over what the numbers of several make at each place.
+    pub(crate) fn sums<const N: usize, const S: usize>(
+        of: [&Factors; N],
+        term: impl Fn([f64; N]) -> [f64; S] + Sync,
+    ) -> [f64; S] {
+        let side = |of: [&[Lanes]; N]| -> Vec<[f64; S]> {
+            let chunks = of[0].par_chunks(CHUNK).enumerate();
+            let chunks = chunks.map(|(number, first)| {
+                let mut sums = [ZERO; S];
+                for j in 0..first.len() {
+                    let numbers = of.map(|of| of[number * CHUNK + j]);
+                    for lane in 0..LANES {
+                        let terms = term(numbers.map(|numbers| numbers[lane]));
+                        (0..S).for_each(|i| sums[i][lane] += terms[i]);
+                    }
+                }
+                sums.map(simd::sum)
+            });
+            chunks.collect()
+        };
+        let mut parts = side(of.map(|of| &of.rows[..]));
+        parts.extend(side(of.map(|of| &of.columns[..])));
+        parts.iter().fold([0.0; S], |sums, part| std::array::from_fn(|i| sums[i] + part[i]))
+    }
+
     /// All zero again.
     pub(crate) fn clear(&mut self) {
         let clear = |side: &mut Vec<Lanes>| {

@@ -165,6 +165,33 @@ fn settings_of_algorithm_1_are_refused() {
     folder.refused(&["fit", "data.csv", "--shrinkage", "2"], 2, &["shrinkage", "'fast'"]);
 }
 
+#[test]
+fn the_papers_objective_has_a_faster_solver() {
+    let folder = Folder::with_panel();
+    let objective = |solver: &str, iterations: &str| {
+        let args = ["fit", "data.csv", "--rank", "2", "--tolerance", "0", "--trace", "trace.csv"];
+        let options = ["--solver", solver, "--iterations", iterations, "--json"];
+        let json = folder.done(&[&args[..], &options].concat()).json();
+        assert_eq!(json["solver"], solver);
+        *folder.table("trace.csv").numbers("objective").last().unwrap()
+    };
+    let (slow, sooner) = (objective("bcd", "600"), objective("lbfgs", "60"));
+    assert!(sooner <= 1.01 * slow, "{sooner} {slow}");
+    let lbfgs = ["fit", "data.csv", "--solver", "lbfgs"];
+    for (option, value) in [
+        ("factor-step", "1e-3"),
+        ("link-step", "theory"),
+        ("order", "link-first"),
+        ("start-link", "identity"),
+    ] {
+        let flag = format!("--{option}");
+        let args = [&lbfgs[..], &[flag.as_str(), value]].concat();
+        folder.refused(&args, 2, &[option, "needs the solver 'bcd'"]);
+    }
+    let args = [&lbfgs[..], &["--effects", "on"]].concat();
+    folder.refused(&args, 2, &["effects", "'fast'"]);
+}
+
 /// Data that hold little or nothing: the answer is finite and no worse than the mean.
 #[test]
 fn poor_data_are_answered_by_what_they_hold() {

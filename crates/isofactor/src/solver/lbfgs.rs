@@ -1,5 +1,5 @@
 //! Variable projection with limited-memory BFGS: the paper's objective, penalties and constraints,
-//! in a twentieth of the time of Algorithm 1.
+//! sooner than by Algorithm 1.
 //!
 //! ```text
 //! Z_0 <- P_C(Z_0)
@@ -8,13 +8,8 @@
 //!     Z_{t+1} <- P_C(Z_t - s H_t grad_Z L(phi_t, Z_t))
 //! ```
 //!
-//! A known link stays as it is. See [`steps::quasi_newton`](crate::steps) for `H_t` and `s`.
-//!
-//! What else was tried on MovieLens, in passes over the entries until the objective is as low as
-//! after 5,000 iterations of Algorithm 1: momentum on Algorithm 1's steps 500 to 650; factors and
-//! link coordinates together in one memory more than 250; joint Gauss-Newton steps by conjugate
-//! gradients, each row and column with its own preconditioner, 900; half-steps of rows and columns
-//! in turn stay a sixth above it. With the link at its best about 200, and about 100 with P_C.
+//! A known link stays as it is. `steps/quasi_newton.rs` has `H_t` and `s`; docs/algorithm.md has what
+//! it brings (`make bench-objective`) and what else was tried.
 
 use super::bcd;
 use crate::{

@@ -53,9 +53,12 @@ impl Problem<'_> {
         let mut step = first;
         for _ in 0..MOST_HALVINGS {
             let factors = self.stepped(&state.factors, step, gradient);
-            let moved = factors.moved(-1.0, &state.factors);
-            let distance = moved.inner(&moved);
-            let promised = gradient.inner(&moved) + distance / (2.0 * step);
+            let parts = [&factors, &state.factors, gradient];
+            let [distance, along] = Factors::sums(parts, |[to, from, g]| {
+                let moved = to - from;
+                [moved * moved, g * moved]
+            });
+            let promised = along + distance / (2.0 * step);
             let before = state.value.of_factors();
             if self.try_factors(state, factors, before + promised.min(0.0)) {
                 // A step that changes nothing says nothing about the next one's length.
