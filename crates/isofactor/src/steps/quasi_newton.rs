@@ -33,8 +33,8 @@ const ENOUGH: f64 = 1e-4;
 const SHORTER: (f64, f64) = (0.5, 0.1);
 /// How many times as wide a domain becomes that is too narrow.
 const WIDER: f64 = 1.5;
-/// How many steps that would leave the domain are made before a wider one is tried; the waiting
-/// doubles with every attempt that does not pay.
+/// How many trials that would leave the domain there are before a wider one is tried; the waiting
+/// about doubles with every attempt that does not pay.
 const FIRST_PATIENCE: u32 = 10;
 /// The first step, as a share of the factors' length.
 const FIRST: f64 = 0.1;
@@ -50,9 +50,9 @@ pub struct Memory {
     last: Option<(Factors, Factors)>,
     /// How many times its descent the last step was that was made without a memory.
     length: Option<f64>,
-    /// Steps since the domain was last tried wider that would have left it.
+    /// Trials that would have left the domain since it was last tried wider.
     hemmed: u32,
-    /// How many such steps are made until it is tried wider again, beyond the first few.
+    /// How many there are until it is tried wider again, beyond the first few.
     patience: u32,
 }
 
@@ -75,17 +75,17 @@ impl Memory {
 
     /// Whether it is time to try a wider domain.
     fn domain(&self) -> Domain {
-        match self.hemmed > FIRST_PATIENCE + self.patience {
+        match self.hemmed > self.patience.saturating_add(FIRST_PATIENCE) {
             true => Domain::MayGrow,
             false => Domain::Stays,
         }
     }
 
-    /// A step would have left the domain; if a wider one was tried, in vain.
+    /// A trial would have left the domain; if a wider one was tried, in vain.
     fn hem(&mut self, tried: Domain) {
         match tried {
-            Domain::Stays => self.hemmed += 1,
-            Domain::MayGrow => (self.hemmed, self.patience) = (0, 2 * self.hemmed),
+            Domain::Stays => self.hemmed = self.hemmed.saturating_add(1),
+            Domain::MayGrow => (self.hemmed, self.patience) = (0, self.hemmed.saturating_mul(2)),
         }
     }
 
