@@ -245,13 +245,8 @@ impl Factors {
 
     /// `<Z, W>`
     pub fn inner(&self, other: &Factors) -> f64 {
-        let side = |a: &[Lanes], b: &[Lanes]| -> f64 {
-            let pairs = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
-            let parts: Vec<f64> =
-                pairs.map(|(a, b)| linalg::dot(a.as_flattened(), b.as_flattened())).collect();
-            parts.iter().sum()
-        };
-        side(&self.rows, &other.rows) + side(&self.columns, &other.columns)
+        let [sum] = Self::sums([self, other], |[z, w]| [z * w]);
+        sum
     }
 
     /// `|Z|_F`

@@ -21,7 +21,7 @@ const TABLE_TOLERANCE: f64 = 1e-11;
 /// The same for the cubics that the passes over the entries read.
 const FINE_TOLERANCE: f64 = 1e-9;
 
-/// Every so manieth node is on the thin grid, which costs a factor of 8^6 in precision.
+/// One node in so many is on the thin grid, which costs a factor of 8^6 in precision.
 const THINNED: usize = 8;
 
 /// The widest domain, in bandwidths on either side: more than any basis here can span.

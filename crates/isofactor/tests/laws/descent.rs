@@ -6,17 +6,7 @@ use isofactor::{
     fit,
 };
 
-use crate::sample::observations;
-
-#[derive(Default)]
-struct Objectives(Vec<f64>);
-
-impl Monitor for Objectives {
-    fn iteration(&mut self, row: &TraceRow) -> Flow {
-        self.0.push(row.objective);
-        Flow::Continue
-    }
-}
+use crate::sample::{Objectives, observations};
 
 fn trace(config: &FitConfig) -> Vec<f64> {
     let mut seen = Objectives::default();

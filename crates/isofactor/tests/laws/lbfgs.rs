@@ -1,23 +1,13 @@
 //! The solver `lbfgs`: Algorithm 1's objective and constraints, sooner.
 
 use isofactor::{
-    FitConfig, FitInput, FittedModel, Flow, KnownLink, Monitor, Observations, Shape, TraceRow,
+    Entry, FitConfig, FitInput, FittedModel, KnownLink, Observations, Shape,
     config::{LossScale, SolverKind},
     fit,
     init::random_factors,
 };
 
-use crate::sample::{noise, observations};
-
-#[derive(Default)]
-struct Objectives(Vec<f64>);
-
-impl Monitor for Objectives {
-    fn iteration(&mut self, row: &TraceRow) -> Flow {
-        self.0.push(row.objective);
-        Flow::Continue
-    }
-}
+use crate::sample::{Objectives, noise, observations};
 
 fn run(config: &FitConfig, observations: &Observations) -> (FittedModel, Vec<f64>) {
     let mut seen = Objectives::default();
@@ -25,7 +15,7 @@ fn run(config: &FitConfig, observations: &Observations) -> (FittedModel, Vec<f64
     (model, seen.0)
 }
 
-/// The setting of the first iterations, which are those of Algorithm 1.
+/// How many iterations come first that are those of Algorithm 1.
 const FIRST: usize = 20;
 
 fn lbfgs(rank: usize, iterations: usize) -> FitConfig {
@@ -40,7 +30,7 @@ fn panel(seed: usize, link: KnownLink) -> Observations {
     let (chance, error) = (noise(seed, 2400), noise(seed + 1, 2400));
     let entries: Vec<_> = (0..2400)
         .filter(|&k| chance[k] < 0.3)
-        .map(|k| isofactor::Entry {
+        .map(|k| Entry {
             row: k / 40,
             column: k % 40,
             value: link.value_and_slope(z.score(k / 40, k % 40)).0 + 0.05 * error[k],

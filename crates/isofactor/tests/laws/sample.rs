@@ -3,14 +3,25 @@
 use std::sync::Arc;
 
 use isofactor::{
-    Entry, Factors, FitConfig, FitInput, FittedModel, Kernel, KernelFamily, KnownLink, Link,
-    Observations, Shape, Unwatched,
+    Entry, Factors, FitConfig, FitInput, FittedModel, Flow, Kernel, KernelFamily, KnownLink, Link,
+    Monitor, Observations, Shape, TraceRow, Unwatched,
     config::{LinkChoice, LossScale},
     fit,
     link::{LearnedLink, LinkSpace},
     objective::{Objective, ObjectiveValue},
     passes::{Entries, Evaluated, Need},
 };
+
+/// The objective of every iterate.
+#[derive(Default)]
+pub struct Objectives(pub Vec<f64>);
+
+impl Monitor for Objectives {
+    fn iteration(&mut self, row: &TraceRow) -> Flow {
+        self.0.push(row.objective);
+        Flow::Continue
+    }
+}
 
 /// Numbers between -1 and 1 that look random.
 pub fn noise(seed: usize, count: usize) -> Vec<f64> {
