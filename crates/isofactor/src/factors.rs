@@ -4,9 +4,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::Result,
     linalg,
-    observations::Shape,
+    observations::{Shape, Side},
     simd::{self, LANES, Lanes, ZERO},
 };
 
@@ -23,6 +22,21 @@ pub struct Factors {
     rank: usize,
     rows: Vec<Lanes>,
     columns: Vec<Lanes>,
+}
+
+/// A square matrix for each side, row after row, four abreast like the factors themselves.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub rows: Vec<f64>,
+    pub columns: Vec<f64>,
+}
+
+impl Turn {
+    /// For what is measured along factors that turn and keep their scores: the gradient of a
+    /// function of the scores turns with the other side's matrix.
+    pub fn opposite(&self) -> Turn {
+        Turn { rows: self.columns.clone(), columns: self.rows.clone() }
+    }
 }
 
 impl Factors {
@@ -74,16 +88,6 @@ impl Factors {
     /// The factors of a column (`v_t`).
     pub fn column(&self, column: usize) -> &[f64] {
         &self.columns[column * self.width()..].as_flattened()[..self.rank]
-    }
-
-    pub(crate) fn row_mut(&mut self, row: usize) -> &mut [f64] {
-        let (width, rank) = (self.width(), self.rank);
-        &mut self.rows[row * width..].as_flattened_mut()[..rank]
-    }
-
-    pub(crate) fn column_mut(&mut self, column: usize) -> &mut [f64] {
-        let (width, rank) = (self.width(), self.rank);
-        &mut self.columns[column * width..].as_flattened_mut()[..rank]
     }
 
     /// The factors of each row.
@@ -149,6 +153,35 @@ impl Factors {
         &mut self.columns
     }
 
+    /// The factors of a side as they are held.
+    pub(crate) fn held(&self, side: Side) -> &[Lanes] {
+        match side {
+            Side::Rows => &self.rows,
+            Side::Columns => &self.columns,
+        }
+    }
+
+    pub(crate) fn held_mut(&mut self, side: Side) -> &mut [Lanes] {
+        self.sides_mut(side).0
+    }
+
+    /// The factors of a side, to be changed, and those of the other.
+    pub(crate) fn sides_mut(&mut self, side: Side) -> (&mut [Lanes], &[Lanes]) {
+        match side {
+            Side::Rows => (&mut self.rows, &self.columns),
+            Side::Columns => (&mut self.columns, &self.rows),
+        }
+    }
+
+    /// Zeros like those of a side, with nothing for the other.
+    pub(crate) fn zeros_of(&self, side: Side) -> Factors {
+        let (zeros, none) = (vec![ZERO; self.held(side).len()], Vec::new());
+        match side {
+            Side::Rows => Self::from_held(self.rank, zeros, none),
+            Side::Columns => Self::from_held(self.rank, none, zeros),
+        }
+    }
+
     /// The score of an entry: `x = <A_k, ZZ'> = u_i . v_t`.
     #[inline]
     pub fn score(&self, row: usize, column: usize) -> f64 {
@@ -173,6 +206,24 @@ impl Factors {
         for side in [&mut self.rows, &mut self.columns] {
             side.par_chunks_mut(CHUNK)
                 .for_each(|z| z.as_flattened_mut().iter_mut().for_each(|z| *z *= a));
+        }
+    }
+
+    /// `self <- self + a S`, where `S` may have one side only.
+    pub(crate) fn add(&mut self, a: f64, direction: &Factors) {
+        for side in [Side::Rows, Side::Columns] {
+            let (to, from) = (self.held_mut(side), direction.held(side));
+            to.par_iter_mut().with_min_len(CHUNK).zip(from).for_each(|(to, from)| {
+                *to = std::array::from_fn(|i| to[i] + a * from[i]);
+            });
+        }
+    }
+
+    /// Zeros in place of a unit's numbers, if its side is there.
+    pub(crate) fn hold(&mut self, side: Side, unit: usize) {
+        let width = self.width();
+        if let Some(z) = self.held_mut(side).get_mut(unit * width..(unit + 1) * width) {
+            z.fill(ZERO);
         }
     }
 
@@ -271,13 +322,6 @@ impl Factors {
         4.0 / 3.0 * (self.incoherence() / (rows + columns) as f64).sqrt() * self.norm()
     }
 
-    /// `Z'DZ = U'U - V'V`, row after row, four abreast like the factors themselves.
-    pub fn imbalance(&self) -> Vec<f64> {
-        let (mut difference, of_columns) = self.squares();
-        linalg::add_scaled(&mut difference, -1.0, &of_columns);
-        difference
-    }
-
     /// `U'U` and `V'V`, row after row, four abreast like the factors themselves.
     pub(crate) fn squares(&self) -> (Vec<f64>, Vec<f64>) {
         let size = LANES * self.width();
@@ -296,8 +340,8 @@ impl Factors {
         (square(&self.rows), square(&self.columns))
     }
 
-    /// `[U A; V B]` for square matrices, row after row, four abreast like the factors themselves.
-    pub(crate) fn turned(&self, a: &[f64], b: &[f64]) -> Factors {
+    /// `[U A; V B]` for the matrices of a turn.
+    pub(crate) fn turned(&self, by: &Turn) -> Factors {
         let size = LANES * self.width();
         let turn = |side: &[Lanes], by: &[f64]| {
             let chunk = CHUNK * self.width();
@@ -308,32 +352,8 @@ impl Factors {
             });
             turned
         };
-        Factors { rank: self.rank, rows: turn(&self.rows, a), columns: turn(&self.columns, b) }
-    }
-
-    /// The same scores from balanced factors: `[A sqrt(S); B sqrt(S)]` with `U V' = A S B'` the
-    /// singular value decomposition, and the singular values `S`, decreasing.
-    pub fn balanced(&self) -> Result<(Factors, Vec<f64>)> {
-        let Shape { rows, columns } = self.shape();
-        let r = self.rank;
-        let left = linalg::thin_svd(linalg::row_major(&self.rows(), rows, r))?;
-        let right = linalg::thin_svd(linalg::row_major(&self.columns(), columns, r))?;
-        // U V' = A1 (S1 W1' W2 S2) A2'
-        let middle = left.right.transpose() * &right.right;
-        let core = linalg::Mat::from_fn(left.values.len(), right.values.len(), |i, j| {
-            left.values[i] * middle[(i, j)] * right.values[j]
-        });
-        let core = linalg::thin_svd(core.as_ref())?;
-        let (a, b) = (&left.left * &core.left, &right.left * &core.right);
-        let mut balanced = Factors::zeros(self.shape(), r);
-        let set = |z: &mut [f64], vectors: &linalg::Mat<f64>, i: usize| {
-            for (j, value) in core.values.iter().enumerate() {
-                z[j] = value.sqrt() * vectors[(i, j)];
-            }
-        };
-        balanced.each_row_mut().enumerate().for_each(|(i, z)| set(z, &a, i));
-        balanced.each_column_mut().enumerate().for_each(|(i, z)| set(z, &b, i));
-        Ok((balanced, core.values))
+        let (rows, columns) = (turn(&self.rows, &by.rows), turn(&self.columns, &by.columns));
+        Factors { rank: self.rank, rows, columns }
     }
 
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {
@@ -358,7 +378,7 @@ impl From<Factors> for Stored {
 impl TryFrom<Stored> for Factors {
     type Error = &'static str;
 
-    fn try_from(stored: Stored) -> std::result::Result<Self, Self::Error> {
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
         let Stored { rank, rows, columns } = stored;
         let finite = rows.iter().chain(&columns).all(|z| z.is_finite());
         let factors = Factors::from_vecs(rank, rows, columns).filter(|_| finite);
@@ -388,31 +408,5 @@ mod tests {
         assert!((z.radius() - 4.0 / 3.0 * 3.0).abs() < 1e-14);
         let mu = 5.0 * 9.0 / (5.0 + 1.25 + 9.0 + 0.2 + 5.0);
         assert!((z.incoherence() - mu).abs() < 1e-12);
-    }
-
-    #[test]
-    fn balancing_keeps_the_scores() {
-        let z = sample();
-        let (balanced, values) = z.balanced().unwrap();
-        for i in 0..3 {
-            for t in 0..2 {
-                assert!((z.score(i, t) - balanced.score(i, t)).abs() < 1e-12);
-            }
-        }
-        assert!(balanced.imbalance().iter().all(|d| d.abs() < 1e-12));
-        let squares: f64 = values.iter().map(|v| 2.0 * v).sum();
-        assert!((balanced.inner(&balanced) - squares).abs() < 1e-12);
-    }
-
-    #[test]
-    fn imbalance_is_the_difference_of_the_gram_matrices() {
-        let d = sample().imbalance();
-        let expected = [[11.0 - 4.04, 1.5 + 1.92], [1.5 + 1.92, 4.25 - 1.16]];
-        for (i, row) in d.chunks(LANES).enumerate() {
-            for (j, &entry) in row.iter().enumerate() {
-                let expected = if i < 2 && j < 2 { expected[i][j] } else { 0.0 };
-                assert!((entry - expected).abs() < 1e-12, "{d:?}");
-            }
-        }
     }
 }

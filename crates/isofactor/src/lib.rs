@@ -43,6 +43,7 @@
 //! | [`evaluation`] | predictions judged by observed values |
 //! | [`recommend`], [`similar`] | the best of the other side, the nearest of the same |
 
+mod balance;
 pub mod baseline;
 pub mod checkpoint;
 pub mod config;
@@ -51,6 +52,7 @@ pub mod error;
 pub mod evaluation;
 pub mod factors;
 mod fit;
+mod four;
 pub mod init;
 mod linalg;
 pub mod link;
@@ -79,7 +81,7 @@ pub use fit::{FitInput, fit, resume};
 pub use link::{Kernel, KernelFamily, Knots, KnownLink, Link};
 pub use model::{FittedModel, Metrics};
 pub use monitor::{Flow, Hurry, Monitor, TraceRow, TrialRow, Unwatched};
-pub use observations::{Entry, EntryList, Observations, Shape};
-pub use recommend::{Excluded, Recommended, Side, Whom};
+pub use observations::{Entry, EntryList, Observations, Shape, Side};
+pub use recommend::{Excluded, Recommended, Whom};
 pub use similar::Similarity;
 pub use solver::Stop;

@@ -11,6 +11,35 @@ pub struct Shape {
     pub columns: usize,
 }
 
+impl Shape {
+    /// How many units a side has.
+    pub(crate) fn count(self, side: Side) -> usize {
+        match side {
+            Side::Rows => self.rows,
+            Side::Columns => self.columns,
+        }
+    }
+}
+
+/// One of the two sides of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Rows.
+    Rows,
+    /// Columns.
+    Columns,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Side::Rows => Side::Columns,
+            Side::Columns => Side::Rows,
+        }
+    }
+}
+
 /// One observed entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
@@ -202,6 +231,19 @@ impl Observations {
         })
     }
 
+    /// The entries in the order of their columns.
+    pub(crate) fn by_column(&self) -> ByColumn {
+        let starts = starts(self.shape.columns, self.columns.iter().map(|&c| c as usize));
+        let mut next = starts.clone();
+        let (mut rows, mut numbers) = (vec![0u32; self.len()], vec![0u32; self.len()]);
+        for (k, entry) in self.iter().enumerate() {
+            let place = &mut next[entry.column];
+            (rows[*place], numbers[*place]) = (entry.row as u32, k as u32);
+            *place += 1;
+        }
+        ByColumn { starts, rows, numbers }
+    }
+
     /// How many entries repeat a pair that occurred before.
     pub fn repeated(&self) -> usize {
         let mut seen = vec![usize::MAX; self.shape.columns];
@@ -254,6 +296,17 @@ impl Observations {
         let count = (self.band_starts.len() - 1) / columns;
         (0..count).map(move |band| &self.band_starts[band * columns..=(band + 1) * columns])
     }
+}
+
+/// Entries in the order of their columns, within a column in that of their numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct ByColumn {
+    /// Where each column begins, and where the last one ends.
+    pub starts: Vec<usize>,
+    /// The row of each entry.
+    pub rows: Vec<u32>,
+    /// The number of each entry.
+    pub numbers: Vec<u32>,
 }
 
 /// The entries of one row.

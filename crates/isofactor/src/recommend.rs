@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use rayon::prelude::*;
 
-use crate::{error::Result, model::FittedModel, solver::NewUnit, threads};
+use crate::{error::Result, model::FittedModel, observations::Side, solver::NewUnit, threads};
 
 /// Units of the other side that are passed over together, so that their factors stay in a fast
 /// cache while several units are served.
@@ -14,25 +14,6 @@ const BLOCK: usize = 512;
 const TOGETHER: usize = 8;
 /// Units whose answers are held before they are given out; a multiple of [`TOGETHER`].
 const ROUND: usize = 64 * TOGETHER;
-
-/// One of the two sides of the matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Rows.
-    Rows,
-    /// Columns.
-    Columns,
-}
-
-impl Side {
-    /// The other one.
-    pub fn other(self) -> Self {
-        match self {
-            Side::Rows => Side::Columns,
-            Side::Columns => Side::Rows,
-        }
-    }
-}
 
 /// Whom to recommend to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,10 +127,7 @@ impl FittedModel {
 
     /// How many units of a side it knows.
     pub fn count(&self, side: Side) -> usize {
-        match side {
-            Side::Rows => self.shape().rows,
-            Side::Columns => self.shape().columns,
-        }
+        self.shape().count(side)
     }
 
     /// Prediction and score of a unit of `side` with one of the other side.

@@ -22,7 +22,7 @@ use crate::{
     error::Result,
     linalg::{self, Mat},
     model::FittedModel,
-    recommend::Side,
+    observations::Side,
 };
 
 /// The rows, or the columns, of a model, where straight lines measure differences of scores.

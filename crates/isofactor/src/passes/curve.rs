@@ -123,6 +123,36 @@ impl<K: Curve> Kernel for Pulls<'_, K> {
     }
 }
 
+/// `sum_k g_k^2`, the residuals `g_k` and the slopes `phi'(x_k)`.
+pub(crate) struct Slopes<'a, K> {
+    pub curve: &'a K,
+    pub scores: &'a [f64],
+    pub values: &'a [f64],
+    pub residuals: &'a mut [f64],
+    pub slopes: &'a mut [f64],
+}
+
+impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
+    #[inline(always)]
+    fn four<const FMA: bool>(&mut self, first: usize, live: usize, x: Lanes, y: Lanes) -> Lanes {
+        let (fitted, slope) = self.0.at::<FMA>(x);
+        let residuals = simd::sub(y, fitted);
+        simd::store(residuals, &mut self.1[first..first + live]);
+        simd::store(slope, &mut self.2[first..first + live]);
+        residuals
+    }
+}
+
+impl<K: Curve> Kernel for Slopes<'_, K> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> f64 {
+        let mut visit = (self.curve, self.residuals, self.slopes);
+        squares::<FMA>(self.scores, self.values, &mut visit)
+    }
+}
+
 /// `sum_k g_k^2`, and the moments of the residuals.
 pub(crate) struct Residuals<'a> {
     pub table: &'a FineTable,

@@ -9,14 +9,13 @@
 //! way by rows each pull is put where the way by columns will come across it: the places of a
 //! column's pulls follow each other, so that a few cache lines per column are open at a time.
 
+mod by_unit;
 mod curve;
+mod kernels;
 mod product;
 mod sums;
 
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::{ops::Range, sync::atomic::AtomicU64};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -29,11 +28,13 @@ use crate::{
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::Observations,
-    simd::{self, Kernel, Lanes, ZERO},
+    simd::{self, Lanes},
 };
+pub(crate) use by_unit::ByUnit;
 use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
+use kernels::{FindScores, GatherColumns, GatherRows, PullColumns, PullRows};
 pub(crate) use product::Sparse;
-use sums::{Sum, by_width, dot, of};
+use sums::by_width;
 
 /// About how many entries a block holds: what is known of them fits in a fast cache together.
 const BLOCK: usize = 1 << 12;
@@ -127,16 +128,6 @@ impl Clone for Room {
 /// Moments of the residuals over a link's table: all that a step of the link needs of the data.
 #[derive(Debug, Clone)]
 pub struct ResidualMoments(pub(crate) LinearMoments);
-
-#[inline(always)]
-fn put(place: &AtomicU64, pull: f64) {
-    place.store(pull.to_bits(), Ordering::Relaxed);
-}
-
-#[inline(always)]
-fn get(place: &AtomicU64) -> f64 {
-    f64::from_bits(place.load(Ordering::Relaxed))
-}
 
 /// The scores of the entries: to be found from the factors, or there already.
 enum Scores<'s> {
@@ -445,187 +436,15 @@ impl<'a> Entries<'a> {
             Scores::Given(scores) if !measure => return (scores, 0.0),
             Scores::Given(scores) => scores,
             Scores::Sought(scores) => {
-                let (observations, rows) = (self.observations, block.rows);
-                let found = &mut *scores;
-                by_width!(
-                    factors.width(),
-                    FindScores { observations, factors, rows, scores: found }
-                );
+                let (starts, others) =
+                    (self.observations.row_starts(), self.observations.columns());
+                let sides = [factors.held_rows(), factors.held_columns()];
+                let (width, units, found) = (factors.width(), block.rows, &mut *scores);
+                by_width!(width, FindScores { width, starts, others, units, sides, scores: found });
                 scores
             }
         };
         (scores, simd::dispatch(Largest(scores)))
-    }
-}
-
-/// `x_k = u_i . v_t` of the entries of some rows.
-struct FindScores<'a, const C: usize> {
-    observations: &'a Observations,
-    factors: &'a Factors,
-    rows: Range<usize>,
-    scores: &'a mut [f64],
-}
-
-impl<const C: usize> Kernel for FindScores<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let width = self.factors.width();
-        let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
-        let mut rest = self.scores;
-        for row in self.rows {
-            let entries = self.observations.row(row);
-            let scores;
-            (scores, rest) = rest.split_at_mut(entries.columns.len());
-            let u = of::<C>(rows, width, row);
-            for (score, &column) in scores.iter_mut().zip(entries.columns) {
-                *score = dot::<FMA>(u, of::<C>(columns, width, column as usize));
-            }
-        }
-    }
-}
-
-/// Adds `sum_k w_k z` over the factors `z` of some entries.
-#[inline(always)]
-fn add_entries<const FMA: bool, const C: usize>(
-    out: &mut [Lanes],
-    weights: &[f64],
-    indices: &[u32],
-    side: &[Lanes],
-    width: usize,
-) {
-    let (weights, weight_rest) = weights.as_chunks::<2>();
-    let (indices, index_rest) = indices.as_chunks::<2>();
-    let mut sum = Sum::<C>::from(out);
-    for (weights, [a, b]) in weights.iter().zip(indices) {
-        let z = [of::<C>(side, width, *a as usize), of::<C>(side, width, *b as usize)];
-        sum.add_two::<FMA>(*weights, z);
-    }
-    for (weight, &index) in weight_rest.iter().zip(index_rest) {
-        sum.add::<FMA>(*weight, of::<C>(side, width, index as usize));
-    }
-    sum.finish();
-}
-
-/// `sum_k w_k v_t` over the entries of each of some rows; each pull is put at its place in the
-/// order of the columns.
-struct PullRows<'a, const C: usize> {
-    observations: &'a Observations,
-    factors: &'a Factors,
-    rows: Range<usize>,
-    pulls: &'a [f64],
-    room: &'a [AtomicU64],
-    out: &'a mut [Lanes],
-}
-
-impl<const C: usize> Kernel for PullRows<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let (width, columns) = (self.factors.width(), self.factors.held_columns());
-        let places = self.observations.places();
-        let mut rest = self.pulls;
-        for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
-            let entries = self.observations.row(row);
-            let pulls;
-            (pulls, rest) = rest.split_at(entries.columns.len());
-            let places = &places[entries.first..][..pulls.len()];
-            for (&pull, &place) in pulls.iter().zip(places) {
-                put(&self.room[place as usize], pull);
-            }
-            add_entries::<FMA, C>(out, pulls, entries.columns, columns, width);
-        }
-    }
-}
-
-/// Adds `sum_k w_k u_i` over the entries of each of some columns in a band.
-struct PullColumns<'a, const C: usize> {
-    factors: &'a Factors,
-    starts: &'a [u32],
-    placed_rows: &'a [u32],
-    columns: Range<usize>,
-    room: &'a [AtomicU64],
-    out: &'a mut [Lanes],
-}
-
-impl<const C: usize> Kernel for PullColumns<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let (width, rows) = (self.factors.width(), self.factors.held_rows());
-        for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
-            let places = self.starts[column] as usize..self.starts[column + 1] as usize;
-            let (pulls, pull_rest) = self.room[places.clone()].as_chunks::<2>();
-            let (of_rows, row_rest) = self.placed_rows[places].as_chunks::<2>();
-            let mut sum = Sum::<C>::from(out);
-            for ([a, b], [row, next]) in pulls.iter().zip(of_rows) {
-                let z = [of::<C>(rows, width, *row as usize), of::<C>(rows, width, *next as usize)];
-                sum.add_two::<FMA>([get(a), get(b)], z);
-            }
-            for (pull, &row) in pull_rest.iter().zip(row_rest) {
-                sum.add::<FMA>(get(pull), of::<C>(rows, width, row as usize));
-            }
-            sum.finish();
-        }
-    }
-}
-
-/// `x_k = u_i . v_t`, then `sum_k y_k v_t`, of the entries of some rows: the sum of all of it.
-struct GatherRows<'a, const C: usize> {
-    observations: &'a Observations,
-    factors: &'a Factors,
-    rows: Range<usize>,
-    weights: &'a [f64],
-}
-
-impl<const C: usize> Kernel for GatherRows<'_, C> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
-        let width = self.factors.width();
-        let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
-        let mut total = 0.0;
-        for row in self.rows.clone() {
-            let u = of::<C>(rows, width, row);
-            for &column in self.observations.row(row).columns {
-                total += dot::<FMA>(u, of::<C>(columns, width, column as usize));
-            }
-        }
-        let mut place = vec![ZERO; width];
-        for row in self.rows {
-            let entries = self.observations.row(row);
-            let weights = &self.weights[entries.first..][..entries.columns.len()];
-            add_entries::<FMA, C>(&mut place, weights, entries.columns, columns, width);
-        }
-        total + simd::sum(place[0])
-    }
-}
-
-/// `sum_k y_k u_i` over the entries of some columns in a band.
-struct GatherColumns<'a, const C: usize> {
-    factors: &'a Factors,
-    starts: &'a [u32],
-    placed_rows: &'a [u32],
-    columns: Range<usize>,
-    weights: &'a [f64],
-}
-
-impl<const C: usize> Kernel for GatherColumns<'_, C> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
-        let (width, rows) = (self.factors.width(), self.factors.held_rows());
-        let places =
-            self.starts[self.columns.start] as usize..self.starts[self.columns.end] as usize;
-        let mut place = vec![ZERO; width];
-        let (weights, of_rows) = (&self.weights[places.clone()], &self.placed_rows[places]);
-        add_entries::<FMA, C>(&mut place, weights, of_rows, rows, width);
-        simd::sum(place[0])
     }
 }
 

@@ -4,7 +4,12 @@ use std::{borrow::Cow, ops::Range, sync::atomic::AtomicU64};
 
 use rayon::prelude::*;
 
-use super::{Entries, add_entries, put, split_at_ends, sums::by_width};
+use super::{
+    Entries,
+    kernels::{add_entries, put},
+    split_at_ends,
+    sums::by_width,
+};
 use crate::{
     factors::Factors,
     observations::Observations,

@@ -26,10 +26,11 @@ const FIRST_ITERATIONS: usize = 20;
 
 /// One iteration. False when nothing moves any more.
 pub fn iterate(problem: &mut Problem<'_>, state: &mut State, iteration: usize) -> Result<bool> {
-    let first =
-        std::env::var("FIRST").ok().and_then(|x| x.parse().ok()).unwrap_or(FIRST_ITERATIONS);
-    if iteration <= first && bcd::iterate(problem, state, Order::FactorsFirst)? {
+    if iteration <= FIRST_ITERATIONS && bcd::iterate(problem, state, Order::FactorsFirst)? {
         return Ok(true);
     }
-    problem.step_jointly(state)
+    match problem.radius {
+        Some(_) => problem.step_jointly(state),
+        None => problem.step_eliminating(state),
+    }
 }

@@ -1,21 +1,26 @@
 //! One step of each block: state in, state out.
 
+mod eliminate;
 mod factor;
+mod joint;
 mod link;
+mod memory;
 pub mod project;
-mod quasi_newton;
+mod search;
 
 use std::{borrow::Cow, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use quasi_newton::Memory;
+use eliminate::Sides;
+use memory::Memory;
 
 use crate::{
     error::{NumericalError, Result},
     factors::Factors,
     link::{Link, LinkSpace, SlopeBounds, monotone::ActiveBounds},
     objective::{Objective, ObjectiveValue},
+    observations::{Shape, Side},
     passes::{Entries, Evaluated, Need},
 };
 
@@ -110,6 +115,8 @@ pub struct Problem<'a> {
     pub link_step: StepLength,
     active: ActiveBounds,
     memory: Memory,
+    /// The entries of each row and column, once a step needed them.
+    sides: Option<Sides<'a>>,
     /// A space with a wider domain that was tried.
     wider: Option<Arc<LinkSpace>>,
     iteration: usize,
@@ -136,6 +143,7 @@ impl<'a> Problem<'a> {
             link_step,
             active: ActiveBounds::default(),
             memory: Memory::default(),
+            sides: None,
             wider: None,
             iteration: 0,
             trial: Evaluated::default(),
@@ -177,7 +185,7 @@ impl<'a> Problem<'a> {
         let (factors, link) = (factors.into_owned(), link.into_owned());
         let nodes = link.learned().map_or(0, |link| link.space().grid().nodes());
         let fits = factors.shape() == self.entries.observations().shape()
-            && pace.memory.fits(factors.shape(), factors.rank())
+            && pace.memory.fits(self.remembered(factors.shape()), factors.rank())
             && !matches!(link, Link::Tabulated(_))
             && (pace.active.fit(nodes) || link.learned().is_none());
         if !fits {
@@ -194,6 +202,15 @@ impl<'a> Problem<'a> {
         (self.factor_step, self.link_step) = (pace.factor_step, pace.link_step);
         (self.active, self.memory) = (pace.active.into_owned(), pace.memory.into_owned());
         Some(State { factors, link, scores, evaluated, value })
+    }
+
+    /// The shape of the steps that are remembered.
+    fn remembered(&self, shape: Shape) -> Shape {
+        match (self.radius, eliminate::kept(shape)) {
+            (Some(_), _) => shape,
+            (None, Side::Rows) => Shape { columns: 0, ..shape },
+            (None, Side::Columns) => Shape { rows: 0, ..shape },
+        }
     }
 
     /// Finds the scores of a state's factors and passes over them with its link, on a wider

@@ -4,6 +4,7 @@
 //! normal priors whose precisions are learned: alternating least squares in which every small
 //! system also knows how uncertain the other side is, and which sets its own penalties.
 
+use crate::four::triangle;
 use crate::{factors::Factors, model::Offsets, observations::Shape};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -14,7 +15,7 @@ use super::{
     panel::{Panel, spread},
     priors::{Presence, update_precisions},
     rotate::rotate,
-    units::{Responses, Units, triangle},
+    units::{Responses, Units},
 };
 
 /// Effects are found in so many sweeps before there are factors.

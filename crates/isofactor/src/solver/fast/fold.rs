@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     belief::Belief,
-    units::{Lists, Responses, Units, triangle},
+    units::{Lists, Responses, Units},
 };
 use crate::{
     factors::Factors,
+    four::triangle,
     link::{KnownLink, Link},
     model::Offsets,
     monitor::Hurry,

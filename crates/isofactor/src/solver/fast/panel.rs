@@ -8,16 +8,14 @@ use rayon::prelude::*;
 use super::units::Lists;
 use crate::{
     monitor::Hurry,
-    observations::{Entry, EntryList, Observations, Shape},
+    observations::{ByColumn, Entry, EntryList, Observations, Shape},
 };
 
 /// Entries by row and by column, with a signature of every unit.
 #[derive(Debug)]
 pub(super) struct Panel<'a> {
     pub observations: &'a Observations,
-    column_starts: Vec<usize>,
-    column_rows: Vec<u32>,
-    column_numbers: Vec<u32>,
+    columns: ByColumn,
     column_values: Vec<f64>,
     pub signatures: Signatures,
     /// Rows and columns in the order of their signatures.
@@ -123,40 +121,15 @@ pub(super) fn ordered(signatures: &[u64], count: impl Fn(usize) -> usize) -> Vec
 
 impl<'a> Panel<'a> {
     pub fn new(observations: &'a Observations, hurry: Hurry) -> Self {
-        let shape = observations.shape();
-        let mut column_starts = vec![0usize; shape.columns + 1];
-        for entry in observations.iter() {
-            column_starts[entry.column + 1] += 1;
-        }
-        for column in 0..shape.columns {
-            column_starts[column + 1] += column_starts[column];
-        }
-        let mut next = column_starts.clone();
-        let mut column_rows = vec![0u32; observations.len()];
-        let mut column_numbers = vec![0u32; observations.len()];
-        for (k, entry) in observations.iter().enumerate() {
-            let place = &mut next[entry.column];
-            (column_rows[*place], column_numbers[*place]) = (entry.row as u32, k as u32);
-            *place += 1;
-        }
+        let columns = observations.by_column();
         let values = observations.values();
-        let column_values = column_numbers.iter().map(|&k| values[k as usize]).collect();
+        let column_values = columns.numbers.iter().map(|&k| values[k as usize]).collect();
         let signatures = Signatures::new(observations);
         let starts = observations.row_starts();
         let row_order = ordered(&signatures.rows, |row| starts[row + 1] - starts[row]);
         let column_order =
-            ordered(&signatures.columns, |c| column_starts[c + 1] - column_starts[c]);
-        Self {
-            observations,
-            column_starts,
-            column_rows,
-            column_numbers,
-            column_values,
-            signatures,
-            row_order,
-            column_order,
-            hurry,
-        }
+            ordered(&signatures.columns, |c| columns.starts[c + 1] - columns.starts[c]);
+        Self { observations, columns, column_values, signatures, row_order, column_order, hurry }
     }
 
     /// The entries of each row.
@@ -172,8 +145,8 @@ impl<'a> Panel<'a> {
     /// The entries of each column.
     pub fn columns(&self) -> Lists<'_> {
         Lists {
-            starts: &self.column_starts,
-            others: &self.column_rows,
+            starts: &self.columns.starts,
+            others: &self.columns.rows,
             ordered: true,
             hurry: &self.hurry,
         }
@@ -186,7 +159,7 @@ impl<'a> Panel<'a> {
 
     /// Numbers of the entries in the order of the columns.
     pub fn by_column<T: Copy + Send + Sync>(&self, numbers: &[T]) -> Vec<T> {
-        self.column_numbers.par_iter().map(|&k| numbers[k as usize]).collect()
+        self.columns.numbers.par_iter().map(|&k| numbers[k as usize]).collect()
     }
 
     /// About `share` of the entries to judge by and the others to learn from; of many rows only

@@ -8,7 +8,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::units::{Lists, Units, triangle};
+use super::units::{Lists, Units};
+use crate::four::triangle;
 use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
 
 /// What the presence of each unit of the other side says about a unit's coordinates.

@@ -7,11 +7,9 @@
 
 use rayon::prelude::*;
 
-use super::{
-    priors::Presence,
-    units::{Units, triangle},
-};
+use super::{priors::Presence, units::Units};
 use crate::{
+    four::triangle,
     linalg::{self, Mat},
     simd::{self, Kernel, LANES, Lanes, ZERO},
 };

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    four::{self, triangle},
     linalg,
     monitor::Hurry,
     passes::{blocks, split_at_ends},
@@ -93,11 +94,6 @@ impl Clone for Units {
         self.precision.clone_from(&other.precision);
         self.prior.clone_from(&other.prior);
     }
-}
-
-/// Numbers in the lower triangle of a `p x p` matrix.
-pub(super) fn triangle(p: usize) -> usize {
-    p * (p + 1) / 2
 }
 
 impl Units {
@@ -534,9 +530,14 @@ impl Four {
     /// Posterior mean and covariance, and `tau sum_k w_k E (z_k - x_k)^2`.
     #[inline(always)]
     fn solve<const FMA: bool>(&mut self, precision: &[f64]) -> Lanes {
-        self.factorise::<FMA>(precision);
-        self.invert::<FMA>();
         let p = self.p;
+        self.lower.copy_from_slice(&self.gram);
+        for (a, &alpha) in precision.iter().enumerate() {
+            let place = triangle(a) + a;
+            self.lower[place] = simd::add(self.lower[place], [alpha; LANES]);
+        }
+        four::factorise::<FMA>(&mut self.lower, precision);
+        four::invert::<FMA>(&self.lower, &mut self.lower_inverse, &mut self.inverse, p);
         for a in 0..p {
             let mut sum = ZERO;
             for b in 0..p {
@@ -567,76 +568,6 @@ impl Four {
         }
         squares
     }
-
-    /// `G + diag(alpha) = LL'`, with the reciprocals of the diagonal of `L` in its place. Each
-    /// column is taken out of what remains: updates that do not wait for each other.
-    #[inline(always)]
-    fn factorise<const FMA: bool>(&mut self, precision: &[f64]) {
-        let p = self.p;
-        let lower = &mut self.lower[..triangle(p)];
-        lower.copy_from_slice(&self.gram[..triangle(p)]);
-        for (a, &alpha) in precision.iter().enumerate().take(p) {
-            lower[triangle(a) + a] = simd::add(lower[triangle(a) + a], [alpha; LANES]);
-        }
-        for (c, &alpha) in precision.iter().enumerate().take(p) {
-            let reciprocal = pivot(lower[triangle(c) + c], alpha);
-            lower[triangle(c) + c] = reciprocal;
-            for a in c + 1..p {
-                lower[triangle(a) + c] = simd::mul(lower[triangle(a) + c], reciprocal);
-            }
-            for a in c + 1..p {
-                let minus = simd::sub(ZERO, lower[triangle(a) + c]);
-                for b in c + 1..=a {
-                    let place = triangle(a) + b;
-                    lower[place] =
-                        simd::mul_add::<FMA>(minus, lower[triangle(b) + c], lower[place]);
-                }
-            }
-        }
-    }
-
-    /// `S = (LL')^-1` by way of `L^-1`.
-    #[inline(always)]
-    fn invert<const FMA: bool>(&mut self) {
-        let p = self.p;
-        let (lower, inverse) = (&self.lower[..triangle(p)], &mut self.lower_inverse[..triangle(p)]);
-        inverse.fill(ZERO);
-        for b in 0..p {
-            inverse[triangle(b) + b] = [1.0; LANES];
-            for c in b..p {
-                let solved = simd::mul(inverse[triangle(c) + b], lower[triangle(c) + c]);
-                inverse[triangle(c) + b] = solved;
-                let minus = simd::sub(ZERO, solved);
-                for a in c + 1..p {
-                    let place = triangle(a) + b;
-                    inverse[place] =
-                        simd::mul_add::<FMA>(minus, lower[triangle(a) + c], inverse[place]);
-                }
-            }
-        }
-        let sums = &mut self.inverse[..triangle(p)];
-        sums.fill(ZERO);
-        for c in 0..p {
-            let row = &inverse[triangle(c)..triangle(c) + c + 1];
-            for a in 0..=c {
-                for b in 0..=a {
-                    let place = triangle(a) + b;
-                    sums[place] = simd::mul_add::<FMA>(row[a], row[b], sums[place]);
-                }
-            }
-        }
-    }
-}
-
-/// The reciprocal root of a pivot. Rounding may take one below what the prior alone would make it.
-#[inline(always)]
-fn pivot(sum: Lanes, precision: f64) -> Lanes {
-    let mut roots = ZERO;
-    for lane in 0..LANES {
-        let sound = if sum[lane] > 1e-9 * precision { sum[lane] } else { precision };
-        roots[lane] = 1.0 / sound.sqrt();
-    }
-    roots
 }
 
 #[cfg(test)]

@@ -1,0 +1,121 @@
+//! A quasi-Newton step of one side, with the other side and the link at their best.
+//!
+//! ```text
+//! F(A) = min_{B, phi} L(phi, [A; B])      phi within the slope bounds
+//! A   <- A + t d,  d = -H grad F          at their best B and phi have no gradient of their own
+//! ```
+//!
+//! `A` are the factors of the side with fewer units, `B` those of the other. Each unit of `B` has a
+//! small problem of its own: one damped Gauss-Newton step from where it was, which every iteration
+//! repeats, keeps it about at its best. `H` begins from the Gauss-Newton curvature of each unit of
+//! `A` (limited-memory BFGS), and `t` is shortened from 1 until `F` falls enough.
+//!
+//! Where factors are not projected the balance term is no part of `F`: every point has the scores
+//! of a balanced one, and is turned there ([`Factors::balancing`]).
+
+use super::{
+    Problem, State,
+    search::{Attempt, Domain},
+};
+use crate::{
+    error::Result,
+    factors::{Factors, Turn},
+    observations::{Shape, Side},
+    passes::{ByUnit, Entries, Need},
+};
+
+/// How much of the mean curvature is added to that of each unit of the side that is gone along.
+const SHARED: f64 = 0.1;
+/// How much of it damps the steps of the units of the other side.
+const DAMPING: f64 = 1e-2;
+
+/// The side that is gone along: fewer units, so that there is less to remember.
+pub(super) fn kept(shape: Shape) -> Side {
+    if shape.rows <= shape.columns { Side::Rows } else { Side::Columns }
+}
+
+/// The entries of both sides.
+#[derive(Debug)]
+pub(super) struct Sides<'a> {
+    kept: ByUnit<'a>,
+    other: ByUnit<'a>,
+}
+
+impl<'a> Sides<'a> {
+    fn of(entries: &Entries<'a>) -> Self {
+        let kept = kept(entries.observations().shape());
+        Self { kept: entries.by_unit(kept), other: entries.by_unit(kept.other()) }
+    }
+}
+
+/// What is to be known of a step: how far it went, and how it was turned.
+type Along = (Factors, Option<Turn>);
+
+impl Problem<'_> {
+    /// Moves the factors, and the link with them. False when no step of any length lowers the
+    /// objective.
+    pub fn step_eliminating(&mut self, state: &mut State) -> Result<bool> {
+        let sides = self.sides.take().unwrap_or_else(|| Sides::of(&self.entries));
+        let moved = self.step_between(&sides, state);
+        self.sides = Some(sides);
+        moved
+    }
+
+    fn step_between(&mut self, sides: &Sides<'_>, state: &mut State) -> Result<bool> {
+        if self.memory.is_new() {
+            self.best_from_here(state, Need::Nothing)?;
+        }
+        // Curvature and descent are both without the factor 2s.
+        let (mut systems, descent) = sides.kept.equations(&state.factors, &state.link);
+        self.memory.learn(&descent);
+        let part = |mean: &[f64], part: f64| mean.iter().map(|x| part * x).collect::<Vec<f64>>();
+        systems.factorise(&part(&systems.mean, SHARED));
+        let damping = part(&systems.mean_of_others, DAMPING);
+        let straight = || systems.solve(&descent);
+        let direction = self.memory.direction(&descent, |z| systems.solve(z));
+        let remembered = direction.is_some();
+        let (direction, domain) = (direction.unwrap_or_else(straight), self.memory.domain());
+        let mut search = |direction: Factors, domain: Domain| {
+            self.search_eliminating(state, sides, &descent, &damping, direction, domain)
+        };
+        let mut found = search(direction, domain);
+        if found.is_none() && remembered {
+            found = search(straight(), Domain::MayGrow);
+            self.memory.forget();
+        }
+        let Some((step, turn)) = found else { return Ok(false) };
+        self.memory.remember(step, descent);
+        if let Some(turn) = turn {
+            self.memory.turn(&turn);
+        }
+        Ok(true)
+    }
+
+    /// Goes along a direction of the kept side as far as it brings enough.
+    fn search_eliminating(
+        &mut self,
+        state: &mut State,
+        sides: &Sides<'_>,
+        descent: &Factors,
+        damping: &[f64],
+        direction: Factors,
+        domain: Domain,
+    ) -> Option<Along> {
+        let scale = 2.0 * self.objective.weight(state.scores.len());
+        let attempt = |_: &Self, state: &State, share: f64, direction: &Factors| {
+            let mut factors = state.factors.clone();
+            factors.add(share, direction);
+            sides.other.refit(&mut factors, &state.link, damping);
+            let turn = factors.balancing();
+            if let Some(turn) = &turn {
+                factors = factors.turned(turn);
+            }
+            let promised = scale * share * descent.inner(direction);
+            let mut step = direction.clone();
+            step.scale(share);
+            Attempt { factors, promised, along: (step, turn) }
+        };
+        let found = self.search_along(state, direction, domain, Need::Nothing, attempt);
+        found.map(|(_, along)| along)
+    }
+}
