@@ -1,7 +1,17 @@
 //! The factor step: `Z <- P_C(Z - zeta grad_Z L(phi, Z))`.
 
+use rayon::prelude::*;
+
 use super::{MOST_HALVINGS, Problem, State, StepLength, WILD, project::project_factors};
-use crate::{error::Result, factors::Factors, link::Link, passes::Need};
+use crate::{
+    error::Result,
+    factors::{CHUNK, Factors},
+    link::Link,
+    passes::Need,
+};
+
+/// How much the squares of entries inside a domain may differ on a wider one, by rounding.
+const INSIDE: f64 = 1e-6;
 
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.
@@ -87,6 +97,11 @@ impl Problem<'_> {
         }
         let mut link = state.link.clone();
         if link.learned().is_some_and(|link| largest > link.space().half_width()) {
+            // A wider domain takes long to build, and changes nothing for the entries inside.
+            let least = self.objective.weight(state.scores.len()) * self.squares_inside(state);
+            if least > allowed * (1.0 + INSIDE) {
+                return false;
+            }
             // A domain too wide for any basis is a trial too long as well.
             let Ok(wider) = self.covering(link, largest) else { return false };
             link = wider;
@@ -99,6 +114,21 @@ impl Problem<'_> {
             state.evaluated.exchange(&mut self.trial);
         }
         good
+    }
+
+    /// The sum of squares of the entries whose scores are inside the link's domain.
+    fn squares_inside(&self, state: &State) -> f64 {
+        let Some(link) = state.link.learned() else { return 0.0 };
+        let half_width = link.space().half_width();
+        let values = self.entries.observations().values();
+        let chunks = state.scores.par_chunks(CHUNK).zip(values.par_chunks(CHUNK));
+        let sums: Vec<f64> = chunks
+            .map(|(scores, values)| {
+                let inside = scores.iter().zip(values).filter(|(x, _)| x.abs() <= half_width);
+                inside.map(|(&x, y)| (y - link.value_and_slope(x).0).powi(2)).sum::<f64>()
+            })
+            .collect();
+        sums.into_iter().sum()
     }
 }
 
