@@ -173,12 +173,12 @@ impl Factors {
         }
     }
 
-    /// Zeros like those of a side, with nothing for the other.
-    pub(crate) fn zeros_of(&self, side: Side) -> Factors {
-        let (zeros, none) = (vec![ZERO; self.held(side).len()], Vec::new());
+    /// The factors of a side, with nothing for the other.
+    pub(crate) fn only(&self, side: Side) -> Factors {
+        let (held, none) = (self.held(side).to_vec(), Vec::new());
         match side {
-            Side::Rows => Self::from_held(self.rank, zeros, none),
-            Side::Columns => Self::from_held(self.rank, none, zeros),
+            Side::Rows => Self::from_held(self.rank, held, none),
+            Side::Columns => Self::from_held(self.rank, none, held),
         }
     }
 
@@ -209,7 +209,7 @@ impl Factors {
         }
     }
 
-    /// `self <- self + a S`, where `S` may have one side only.
+    /// `self <- self + a S`, on the sides that both have.
     pub(crate) fn add(&mut self, a: f64, direction: &Factors) {
         for side in [Side::Rows, Side::Columns] {
             let (to, from) = (self.held_mut(side), direction.held(side));

@@ -19,7 +19,7 @@ use super::{
     curve::{Slopes, Straight},
     kernels::FindScores,
     split_at_ends,
-    sums::{by_width, of},
+    sums::{by_width, dot, of},
 };
 use crate::{
     factors::Factors,
@@ -74,7 +74,7 @@ impl ByUnit<'_> {
     /// `G` of every unit, and `h`, with nothing for the other side.
     pub fn equations(&self, factors: &Factors, link: &Link) -> (Systems, Factors) {
         let rank = factors.rank();
-        let mut right = factors.zeros_of(self.side);
+        let mut right = factors.only(self.side);
         let (own, others) = (factors.held(self.side), factors.held(self.side.other()));
         let width = factors.width();
         let shares = split_at_ends(right.held_mut(self.side), &self.ends(width));
@@ -109,6 +109,8 @@ impl ByUnit<'_> {
     pub fn refit(&self, factors: &mut Factors, link: &Link, damping: &[f64]) {
         let (rank, width) = (factors.rank(), factors.width());
         let (own, others) = factors.sides_mut(self.side);
+        let mut damped = others.to_vec();
+        simd::dispatch(Undamp { damping, x: &mut damped, rank });
         let shares = split_at_ends(own, &self.ends(width));
         self.blocks.par_iter().zip(shares).for_each_init(
             <[Seen; 3]>::default,
@@ -116,7 +118,7 @@ impl ByUnit<'_> {
                 let block = self.block(units, others, rank);
                 block.see(own, link, before);
                 let start = own.to_vec();
-                by_width!(width, Step { block, seen: before, damping, own });
+                by_width!(width, Step { block, seen: before, damping, damped: &damped, own });
                 block.see(own, link, after);
                 for unit in 0..units.len() {
                     let place = unit * width..(unit + 1) * width;
@@ -125,6 +127,29 @@ impl ByUnit<'_> {
                 }
             },
         );
+    }
+
+    /// Units whose scores left the link's domain go back to where they were. Whether there were any.
+    pub fn hold_inside(&self, factors: &mut Factors, from: &Factors, link: &Link) -> bool {
+        let (rank, width, reach) = (factors.rank(), factors.width(), reach(link));
+        let (own, others) = factors.sides_mut(self.side);
+        let shares = split_at_ends(own, &self.ends(width));
+        let held: Vec<bool> = (self.blocks.par_iter().zip(shares))
+            .map_init(Vec::new, |scores, (units, own)| {
+                let block = self.block(units, others, rank);
+                block.score(own, scores);
+                let mut held = false;
+                for unit in 0..units.len() {
+                    if scores[block.entries(unit)].iter().any(|x| x.abs() > reach) {
+                        let back = of::<0>(from.held(self.side), width, units.start + unit);
+                        own[unit * width..(unit + 1) * width].copy_from_slice(back);
+                        held = true;
+                    }
+                }
+                held
+            })
+            .collect();
+        held.contains(&true)
     }
 
     fn block<'b>(&'b self, units: &Range<usize>, factors: &'b [Lanes], rank: usize) -> Block<'b> {
@@ -163,6 +188,8 @@ struct Seen {
     /// `g`, and `phi'`; beyond the link's domain those at its end.
     residuals: Vec<f64>,
     slopes: Vec<f64>,
+    /// The scores, those beyond the domain moved to its end.
+    inside: Vec<f64>,
 }
 
 /// The step of a unit: where it starts, and what is seen there and at its end.
@@ -185,13 +212,18 @@ impl Block<'_> {
 
     /// Looks at the entries, with the factors `own` of the units.
     fn see(&self, own: &[Lanes], link: &Link, seen: &mut Seen) {
-        seen.scores.resize(self.others.len(), 0.0);
-        let (width, units, scores) = (self.rank.div_ceil(LANES), 0..self.units(), &mut seen.scores);
+        self.score(own, &mut seen.scores);
+        seen.look(link, self.values);
+    }
+
+    /// The scores of the entries, with the factors `own` of the units.
+    fn score(&self, own: &[Lanes], scores: &mut Vec<f64>) {
+        scores.resize(self.others.len(), 0.0);
+        let (width, units) = (self.rank.div_ceil(LANES), 0..self.units());
         let (others, sides) = (self.others, [own, self.factors]);
         // The entries are counted from 0 as well.
         let starts: Vec<usize> = self.starts.iter().map(|start| start - self.starts[0]).collect();
         by_width!(width, FindScores { width, starts: &starts, others, units, sides, scores });
-        seen.look(link, self.values);
     }
 
     /// Leaves the factors of a unit where its step ends, or on the way, or where it starts.
@@ -225,47 +257,44 @@ impl Block<'_> {
         own.copy_from_slice(way.start);
     }
 
-    /// Adds `G` and `h` of four units, or of those there are, to a group that is empty.
+    /// `G` and `h` of up to four units.
     #[inline(always)]
     fn gather<const FMA: bool, const C: usize>(
         &self,
-        first: usize,
+        units: &[usize],
         seen: &Seen,
         group: &mut Group,
     ) {
-        let width = if C > 0 { C } else { self.rank.div_ceil(LANES) };
         group.gram.fill(ZERO);
         group.right.fill(ZERO);
-        for lane in 0..LANES.min(self.units() - first) {
+        for (lane, &unit) in units.iter().enumerate() {
             group.squares.fill(ZERO);
             group.pull.fill(ZERO);
-            for k in self.entries(first + lane) {
-                let z = of::<C>(self.factors, width, self.others[k] as usize);
-                let (slope, residual) = (seen.slopes[k], seen.residuals[k]);
-                add_square::<FMA>(&mut group.squares, slope * slope, z, self.rank, width);
-                for (pull, z) in group.pull[..width].iter_mut().zip(z) {
-                    *pull = simd::mul_add::<FMA>([slope * residual; LANES], *z, *pull);
-                }
+            let entries = self.entries(unit);
+            let mut k = entries.start;
+            while k < entries.end {
+                let live = (entries.end - k).min(LANES);
+                let others = &self.others[k..k + live];
+                let z = std::array::from_fn(|i| self.other::<C>(others[i.min(live - 1)]));
+                let mut slopes = simd::filled(&seen.slopes[k..k + live]);
+                slopes[live..].fill(0.0);
+                let residuals = simd::filled(&seen.residuals[k..k + live]);
+                group.add::<FMA>(slopes, residuals, z, self.rank, self.width::<C>());
+                k += live;
             }
-            group.take(lane, self.rank, width);
+            group.take(lane, self.rank);
         }
     }
-}
 
-/// `sum += weight z z'`, of which the lower triangle is kept, row after row.
-#[inline(always)]
-fn add_square<const FMA: bool>(
-    sum: &mut [Lanes],
-    weight: f64,
-    z: &[Lanes],
-    rank: usize,
-    width: usize,
-) {
-    for (a, row) in sum.chunks_exact_mut(width).enumerate().take(rank) {
-        let weighted = [weight * z[a / LANES][a % LANES]; LANES];
-        for (sum, z) in row.iter_mut().zip(z).take(a / LANES + 1) {
-            *sum = simd::mul_add::<FMA>(weighted, *z, *sum);
-        }
+    /// The factors of a unit of the other side.
+    #[inline(always)]
+    fn other<const C: usize>(&self, other: u32) -> &[Lanes] {
+        of::<C>(self.factors, self.width::<C>(), other as usize)
+    }
+
+    #[inline(always)]
+    fn width<const C: usize>(&self) -> usize {
+        if C > 0 { C } else { self.rank.div_ceil(LANES) }
     }
 }
 
@@ -273,10 +302,11 @@ impl Seen {
     /// Residuals and slopes at the scores.
     fn look(&mut self, link: &Link, values: &[f64]) {
         let reach = reach(link);
-        let Seen { scores, residuals, slopes } = self;
+        let Seen { scores, residuals, slopes, inside } = self;
         residuals.resize(values.len(), 0.0);
         slopes.resize(values.len(), 0.0);
-        let inside: Vec<f64> = scores.iter().map(|x| x.clamp(-reach, reach)).collect();
+        inside.clear();
+        inside.extend(scores.iter().map(|x| x.clamp(-reach, reach)));
         let scores = &inside[..];
         match link {
             Link::Known(KnownLink::Identity) => {
@@ -293,6 +323,63 @@ impl Seen {
 /// How far the domain of a link reaches.
 fn reach(link: &Link) -> f64 {
     link.learned().map_or(f64::INFINITY, |link| link.space().half_width())
+}
+
+/// How many fours the lower triangle of a square takes as [`add_squares`] holds it.
+fn squares(rank: usize) -> usize {
+    (0..rank.div_ceil(LANES)).map(|c| rank - LANES * c).sum()
+}
+
+/// `sum += w_0 z_0 z_0' + ... + w_3 z_3 z_3'`, of which the lower triangle is held: for each four
+/// columns their rows from the first of the four on.
+#[inline(always)]
+fn add_squares<const FMA: bool>(
+    sum: &mut [Lanes],
+    weights: Lanes,
+    z: [&[Lanes]; LANES],
+    rank: usize,
+    width: usize,
+) {
+    let z = z.map(|z| &z[..width]);
+    let numbers = z.map(|z| &z.as_flattened()[..rank]);
+    let mut rest = sum;
+    let abreast = z[0].iter().zip(z[1]).zip(z[2]).zip(z[3]).enumerate();
+    for (c, (((z0, z1), z2), z3)) in abreast {
+        let rows;
+        (rows, rest) = rest.split_at_mut(rank - LANES * c);
+        let times = |weight: f64, z: &Lanes| simd::mul([weight; LANES], *z);
+        let weighted = [
+            times(weights[0], z0),
+            times(weights[1], z1),
+            times(weights[2], z2),
+            times(weights[3], z3),
+        ];
+        for (i, sum) in rows.iter_mut().enumerate() {
+            let a = LANES * c + i;
+            let near = simd::mul_add::<FMA>([numbers[0][a]; LANES], weighted[0], *sum);
+            let far = simd::mul([numbers[1][a]; LANES], weighted[1]);
+            let near = simd::mul_add::<FMA>([numbers[2][a]; LANES], weighted[2], near);
+            let far = simd::mul_add::<FMA>([numbers[3][a]; LANES], weighted[3], far);
+            *sum = simd::add(near, far);
+        }
+    }
+}
+
+/// Shows the lower triangle of a square: the place of each number in a packed triangle, and the
+/// number.
+#[inline(always)]
+fn for_each_square(squares: &[Lanes], rank: usize, mut show: impl FnMut(usize, f64)) {
+    let mut rest = squares;
+    for c in (0..rank).step_by(LANES) {
+        let rows;
+        (rows, rest) = rest.split_at(rank - c);
+        for (i, row) in rows.iter().enumerate() {
+            let a = c + i;
+            for (b, &number) in row.iter().enumerate().take(i + 1) {
+                show(triangle(a) + c + b, number);
+            }
+        }
+    }
 }
 
 /// The systems of four units, one in each lane.
@@ -312,20 +399,36 @@ impl Group {
         Self {
             gram: lanes(triangle(rank)),
             right: lanes(rank),
-            squares: lanes(rank * width),
+            squares: lanes(squares(rank)),
             pull: lanes(width),
+        }
+    }
+
+    /// Adds four entries to what is found for a unit.
+    #[inline(always)]
+    fn add<const FMA: bool>(
+        &mut self,
+        slopes: Lanes,
+        residuals: Lanes,
+        z: [&[Lanes]; LANES],
+        rank: usize,
+        width: usize,
+    ) {
+        add_squares::<FMA>(&mut self.squares, simd::mul(slopes, slopes), z, rank, width);
+        let pulls = simd::mul(slopes, residuals);
+        for (c, pull) in self.pull.iter_mut().enumerate().take(width) {
+            for k in 0..LANES {
+                *pull = simd::mul_add::<FMA>([pulls[k]; LANES], z[k][c], *pull);
+            }
         }
     }
 
     /// Puts what was found for a unit in its lane.
     #[inline(always)]
-    fn take(&mut self, lane: usize, rank: usize, width: usize) {
-        let rows = self.squares.chunks_exact(width);
-        for (a, (row, pull)) in rows.zip(self.pull.as_flattened()).enumerate().take(rank) {
-            for (to, from) in self.gram[triangle(a)..][..a + 1].iter_mut().zip(row.as_flattened()) {
-                to[lane] = *from;
-            }
-            self.right[a][lane] = *pull;
+    fn take(&mut self, lane: usize, rank: usize) {
+        for_each_square(&self.squares, rank, |place, square| self.gram[place][lane] = square);
+        for (to, from) in self.right.iter_mut().zip(self.pull.as_flattened()) {
+            to[lane] = *from;
         }
     }
 }
@@ -358,30 +461,29 @@ impl<const C: usize> Kernel for Collect<'_, C> {
         let mut group = Group::new(rank);
         let mut grams = Vec::with_capacity(self.block.units().div_ceil(LANES) * size);
         let mut sum = vec![ZERO; size];
-        let mut of_others = vec![ZERO; rank * width];
+        let mut of_others = vec![ZERO; squares(rank)];
         for first in (0..self.block.units()).step_by(LANES) {
-            self.block.gather::<FMA, C>(first, self.seen, &mut group);
+            let units = [first, first + 1, first + 2, first + 3];
+            let live = LANES.min(self.block.units() - first);
+            self.block.gather::<FMA, C>(&units[..live], self.seen, &mut group);
             grams.extend_from_slice(&group.gram);
             for (sum, gram) in sum.iter_mut().zip(&group.gram) {
                 *sum = simd::add(*sum, *gram);
             }
-            for unit in first..(first + LANES).min(self.block.units()) {
+            for unit in first..first + live {
                 let to = self.right[unit * width..].as_flattened_mut();
                 for (to, from) in to.iter_mut().zip(&group.right) {
                     *to = from[unit - first];
                 }
                 let slopes = &self.seen.slopes[self.block.entries(unit)];
                 let weight = linalg::dot(slopes, slopes);
-                let own = of::<C>(self.own, width, unit);
-                add_square::<FMA>(&mut of_others, weight, own, rank, width);
+                let own = [of::<C>(self.own, width, unit); LANES];
+                add_squares::<FMA>(&mut of_others, [weight, 0.0, 0.0, 0.0], own, rank, width);
             }
         }
-        let rows = of_others.chunks_exact(width).enumerate();
-        Collected {
-            grams,
-            sum: sum.into_iter().map(simd::sum).collect(),
-            sum_of_others: rows.flat_map(|(a, row)| row.as_flattened()[..=a].to_vec()).collect(),
-        }
+        let mut sum_of_others = vec![0.0; size];
+        for_each_square(&of_others, rank, |place, square| sum_of_others[place] = square);
+        Collected { grams, sum: sum.into_iter().map(simd::sum).collect(), sum_of_others }
     }
 }
 
@@ -390,6 +492,8 @@ struct Step<'a, const C: usize> {
     block: Block<'a>,
     seen: &'a Seen,
     damping: &'a [f64],
+    /// `D^-1 z` of the units of the other side.
+    damped: &'a [Lanes],
     own: &'a mut [Lanes],
 }
 
@@ -397,25 +501,113 @@ impl<const C: usize> Kernel for Step<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let rank = self.block.rank;
-        let width = if C > 0 { C } else { rank.div_ceil(LANES) };
-        let least = diagonal(self.damping, rank);
-        let mut group = Group::new(rank);
-        for first in (0..self.block.units()).step_by(LANES) {
-            self.block.gather::<FMA, C>(first, self.seen, &mut group);
-            for (gram, &damping) in group.gram.iter_mut().zip(self.damping) {
-                *gram = simd::add(*gram, [damping; LANES]);
-            }
-            four::factorise::<FMA>(&mut group.gram, &least);
-            four::solve::<FMA>(&group.gram, &mut group.right);
-            for unit in first..(first + LANES).min(self.block.units()) {
-                let own = self.own[unit * width..].as_flattened_mut();
-                for (own, step) in own.iter_mut().zip(&group.right) {
-                    *own += step[unit - first];
-                }
+    fn run<const FMA: bool>(mut self) {
+        // Units with few entries have a smaller system: one equation an entry.
+        let few = self.block.rank / 2;
+        let mut many = Vec::with_capacity(self.block.units());
+        let mut room = Vec::new();
+        for unit in 0..self.block.units() {
+            match self.block.entries(unit).len() {
+                0 => {}
+                count if count <= few => self.step_by_entry::<FMA>(unit, &mut room),
+                _ => many.push(unit),
             }
         }
+        let least = diagonal(self.damping, self.block.rank);
+        let mut group = Group::new(self.block.rank);
+        for units in many.chunks(LANES) {
+            self.step_four::<FMA>(units, &least, &mut group);
+        }
+    }
+}
+
+impl<const C: usize> Step<'_, C> {
+    /// `(G + D)^-1 h` of up to four units.
+    #[inline(always)]
+    fn step_four<const FMA: bool>(&mut self, units: &[usize], least: &[f64], group: &mut Group) {
+        self.block.gather::<FMA, C>(units, self.seen, group);
+        for (gram, &damping) in group.gram.iter_mut().zip(self.damping) {
+            *gram = simd::add(*gram, [damping; LANES]);
+        }
+        four::factorise::<FMA>(&mut group.gram, least);
+        four::solve::<FMA>(&group.gram, &mut group.right);
+        let width = self.block.width::<C>();
+        for (lane, unit) in units.iter().enumerate() {
+            let own = self.own[unit * width..].as_flattened_mut();
+            for (own, step) in own.iter_mut().zip(&group.right) {
+                *own += step[lane];
+            }
+        }
+    }
+
+    /// The same step from the side of the entries: with `s_k` their slopes and `z_k` the other
+    /// units' factors,
+    ///
+    /// ```text
+    /// (G + D)^-1 h = sum_k s_k c_k D^-1 z_k    (K + I) c = g    K_kl = s_k s_l z_k' D^-1 z_l
+    /// ```
+    #[inline(always)]
+    fn step_by_entry<const FMA: bool>(&mut self, unit: usize, room: &mut Vec<f64>) {
+        let (width, entries) = (self.block.width::<C>(), self.block.entries(unit));
+        let (others, n) = (&self.block.others[entries.clone()], entries.len());
+        let slopes = &self.seen.slopes[entries.clone()];
+        room.clear();
+        for k in 0..n {
+            let z = self.block.other::<C>(others[k]);
+            for l in 0..=k {
+                let damped = of::<C>(self.damped, width, others[l] as usize);
+                let same = if k == l { 1.0 } else { 0.0 };
+                room.push(slopes[k] * slopes[l] * dot::<FMA>(z, damped) + same);
+            }
+        }
+        room.extend_from_slice(&self.seen.residuals[entries]);
+        let (lower, c) = room.split_at_mut(triangle(n));
+        solve_one(lower, c);
+        let own = &mut self.own[unit * width..(unit + 1) * width];
+        for k in 0..n {
+            let damped = of::<C>(self.damped, width, others[k] as usize);
+            for (own, damped) in own.iter_mut().zip(damped) {
+                *own = simd::mul_add::<FMA>([slopes[k] * c[k]; LANES], *damped, *own);
+            }
+        }
+    }
+}
+
+/// `x` with `A x = b` in the place of `b`, for a triangle whose pivots are at least one.
+#[inline(always)]
+fn solve_one(a: &mut [f64], x: &mut [f64]) {
+    let n = x.len();
+    for i in 0..n {
+        for j in 0..=i {
+            let (row, other) = (triangle(i), triangle(j));
+            let known: f64 = (0..j).map(|k| a[row + k] * a[other + k]).sum();
+            let rest = a[row + j] - known;
+            a[row + j] = if i == j { rest.max(1.0).sqrt() } else { rest / a[other + j] };
+        }
+        let known: f64 = (0..i).map(|k| a[triangle(i) + k] * x[k]).sum();
+        x[i] = (x[i] - known) / a[triangle(i) + i];
+    }
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|k| a[triangle(k) + i] * x[k]).sum();
+        x[i] = (x[i] - known) / a[triangle(i) + i];
+    }
+}
+
+/// `x <- D^-1 x` for many units.
+struct Undamp<'a> {
+    damping: &'a [f64],
+    x: &'a mut [Lanes],
+    rank: usize,
+}
+
+impl Kernel for Undamp<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let mut lower: Vec<Lanes> = self.damping.iter().map(|&d| [d; LANES]).collect();
+        four::factorise::<FMA>(&mut lower, &diagonal(self.damping, self.rank));
+        Solve { rank: self.rank, lower: &lower, x: self.x }.run::<FMA>();
     }
 }
 
@@ -478,7 +670,8 @@ impl Kernel for Factorise<'_> {
     }
 }
 
-/// Solves the systems of a block in the place of their right sides.
+/// Solves the systems of a block in the place of their right sides; the matrices repeat when there
+/// are no more.
 struct Solve<'a> {
     rank: usize,
     lower: &'a [Lanes],
@@ -493,7 +686,7 @@ impl Kernel for Solve<'_> {
         let (rank, width) = (self.rank, self.rank.div_ceil(LANES));
         let mut abreast = vec![ZERO; rank];
         let groups = self.x.chunks_mut(LANES * width);
-        for (lower, units) in self.lower.chunks_exact(triangle(rank)).zip(groups) {
+        for (lower, units) in self.lower.chunks_exact(triangle(rank)).cycle().zip(groups) {
             for (lane, x) in units.chunks_exact(width).enumerate() {
                 abreast.iter_mut().zip(x.as_flattened()).for_each(|(to, x)| to[lane] = *x);
             }

@@ -102,18 +102,20 @@ impl Problem<'_> {
         domain: Domain,
     ) -> Option<Along> {
         let scale = 2.0 * self.objective.weight(state.scores.len());
-        let attempt = |_: &Self, state: &State, share: f64, direction: &Factors| {
+        let kept = sides.kept.side;
+        let attempt = |_: &Self, state: &State, share: f64, direction: &Factors, domain| {
             let mut factors = state.factors.clone();
             factors.add(share, direction);
+            let hemmed = domain == Domain::Stays
+                && sides.kept.hold_inside(&mut factors, &state.factors, &state.link);
+            let mut step = factors.only(kept);
+            step.add(-1.0, &state.factors);
             sides.other.refit(&mut factors, &state.link, damping);
             let turn = factors.balancing();
             if let Some(turn) = &turn {
                 factors = factors.turned(turn);
             }
-            let promised = scale * share * descent.inner(direction);
-            let mut step = direction.clone();
-            step.scale(share);
-            Attempt { factors, promised, along: (step, turn) }
+            Attempt { factors, promised: scale * descent.inner(&step), hemmed, along: (step, turn) }
         };
         let found = self.search_along(state, direction, domain, Need::Nothing, attempt);
         found.map(|(_, along)| along)

@@ -87,11 +87,11 @@ impl Problem<'_> {
             direction,
             domain,
             Need::Pull,
-            |problem, state, share, direction| {
+            |problem, state, share, direction, _| {
                 let mut factors = state.factors.moved(share, direction);
                 problem.project(&mut factors);
                 let step = factors.moved(-1.0, &state.factors);
-                Attempt { factors, promised: descent.inner(&step), along: step }
+                Attempt { factors, promised: descent.inner(&step), hemmed: false, along: step }
             },
         )
     }

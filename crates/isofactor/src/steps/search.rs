@@ -30,6 +30,8 @@ pub(super) struct Attempt<T> {
     pub factors: Factors,
     /// By how much the objective falls if it is as steep all the way as where it begins.
     pub promised: f64,
+    /// Whether units were kept from carrying scores out of the link's domain.
+    pub hemmed: bool,
     /// What is to be known of it if it is taken.
     pub along: T,
 }
@@ -64,12 +66,16 @@ impl Problem<'_> {
         mut direction: Factors,
         mut domain: Domain,
         need: Need,
-        attempt: impl Fn(&Self, &State, f64, &Factors) -> Attempt<T>,
+        attempt: impl Fn(&Self, &State, f64, &Factors, Domain) -> Attempt<T>,
     ) -> Option<(f64, T)> {
         let before = state.value.total();
         let mut share = 1.0;
         for _ in 0..MOST_HALVINGS {
-            let Attempt { factors, promised, along } = attempt(self, state, share, &direction);
+            let Attempt { factors, promised, hemmed, along } =
+                attempt(self, state, share, &direction, domain);
+            if hemmed {
+                self.memory.hem(Domain::Stays);
+            }
             if promised.is_nan() || promised <= f64::EPSILON * before {
                 break;
             }
