@@ -27,7 +27,7 @@ use crate::{
 /// How much of the mean curvature is added to that of each unit of the side that is gone along.
 const SHARED: f64 = 0.1;
 /// How much of it damps the steps of the units of the other side.
-const DAMPING: f64 = 1e-2;
+const DAMPING: f64 = 0.05;
 
 /// The side that is gone along: fewer units, so that there is less to remember.
 pub(super) fn kept(shape: Shape) -> Side {
@@ -119,5 +119,49 @@ impl Problem<'_> {
         };
         let found = self.search_along(state, direction, domain, Need::Nothing, attempt);
         found.map(|(_, along)| along)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        init::random_factors,
+        link::{KnownLink, Link},
+        observations::Observations,
+    };
+
+    #[test]
+    fn the_descent_is_the_slope_of_the_squares_with_the_other_side_at_its_best() {
+        for shape in [Shape { rows: 12, columns: 30 }, Shape { rows: 30, columns: 12 }] {
+            let observations = Observations::complete(shape, |i, t| {
+                (i as f64 * 0.7).sin() * (t as f64 * 0.4).cos() + 0.1 * ((i * t) as f64).sin()
+            })
+            .unwrap();
+            let (entries, link) = (Entries::new(&observations), Link::Known(KnownLink::Identity));
+            let sides = Sides::of(&entries);
+            assert_eq!(shape.count(sides.kept.side), 12);
+            // The squares, and half the descent, with the other side at its best.
+            let at_best = |mut factors: Factors| {
+                let damping = [1e-9, 0.0, 1e-9];
+                (0..50).for_each(|_| sides.other.refit(&mut factors, &link, &damping));
+                let squares = observations
+                    .iter()
+                    .map(|entry| (entry.value - factors.score(entry.row, entry.column)).powi(2));
+                (squares.sum::<f64>(), sides.kept.equations(&factors, &link).1)
+            };
+            let (z, direction) = (random_factors(shape, 2, 1), random_factors(shape, 2, 2));
+            let direction = direction.only(sides.kept.side);
+            let moved = |step: f64| {
+                let mut moved = z.clone();
+                moved.add(step, &direction);
+                moved
+            };
+            let (_, descent) = at_best(z.clone());
+            let step = 1e-5;
+            let slope = (at_best(moved(-step)).0 - at_best(moved(step)).0) / (2.0 * step);
+            let expected = 2.0 * descent.inner(&direction);
+            assert!((slope - expected).abs() < 1e-4 * expected.abs(), "{slope} {expected}");
+        }
     }
 }
