@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ITERATIONS = 5000
-MOST = 2000
+MOST = 500
 CONSTRAINTS = [[], ["--monotone", "off"], ["--project-factors", "auto"]]
 MADE = ["sigmoid", "tanh", "softplus", "exponential"]
 
@@ -79,14 +79,15 @@ def main() -> None:
                 results.append(compare(options.program, folder, link, arguments))
         if options.data:
             ratings = options.data / "movielens-small" / "ratings.csv"
-            for constraints in CONSTRAINTS:
-                arguments = [str(ratings), "--rank", "10", *constraints]
+            settings = [["10", *constraints] for constraints in CONSTRAINTS]
+            for rank, *constraints in [*settings, ["5"], ["20"]]:
+                arguments = [str(ratings), "--rank", rank, *constraints]
                 results.append(compare(options.program, folder, "MovieLens", arguments))
         if options.data and options.jester:
             wide = options.data / "jester-1" / "jester-data-1.csv"
-            arguments = [str(wide), "--wide", "--missing", "99", "--rank", "10",
-                         "--project-factors", "auto"]
-            results.append(compare(options.program, folder, "Jester", arguments))
+            read = [str(wide), "--wide", "--skip", "1", "--missing", "99", "--rank", "10"]
+            for constraints in [CONSTRAINTS[0], CONSTRAINTS[2]]:
+                results.append(compare(options.program, folder, "Jester", [*read, *constraints]))
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "objective.json").write_text(json.dumps(results, indent=2) + "\n")
 

@@ -82,8 +82,9 @@ fn eigen(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let (values, vectors) = linalg::symmetric_eigen(matrix).ok()?;
     let largest = values.iter().fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
     let least = (LEAST_SHARE * LEAST_SHARE * largest).max(f64::MIN_POSITIVE);
-    let lifted: Vec<f64> = values.iter().map(|value| value.max(least)).collect();
-    lifted.iter().all(|value| value.is_finite()).then_some((lifted, vectors))
+    let finite = values.iter().all(|value| value.is_finite());
+    let lifted = values.iter().map(|value| value.max(least)).collect();
+    finite.then_some((lifted, vectors))
 }
 
 /// The columns of a matrix, each times a power of its value.

@@ -2,14 +2,14 @@
 //! sooner than by Algorithm 1.
 //!
 //! ```text
-//! Z_0 <- P_C(Z_0)
 //! for t = 0, 1, ...
-//!     phi_t   <- argmin_phi L(phi, Z_t)        within the slope bounds
-//!     Z_{t+1} <- P_C(Z_t - s H_t grad_Z L(phi_t, Z_t))
+//!     A_{t+1}        <- A_t - s H_t grad_A L       A: the factors of the side with fewer units
+//!     B_{t+1}, phi_t <- about argmin_{B, phi} L    phi within the slope bounds
 //! ```
 //!
-//! A known link stays as it is. `steps/quasi_newton.rs` has `H_t` and `s`; docs/algorithm.md has what
-//! it brings (`make bench-objective`) and what else was tried.
+//! `steps/eliminate.rs` has that; `steps/joint.rs` has what is done with P_C, where only the link is
+//! taken out. A known link stays as it is. docs/algorithm.md has what it brings
+//! (`make bench-objective`) and what else was tried.
 
 use super::bcd;
 use crate::{
@@ -26,11 +26,12 @@ const FIRST_ITERATIONS: usize = 20;
 
 /// One iteration. False when nothing moves any more.
 pub fn iterate(problem: &mut Problem<'_>, state: &mut State, iteration: usize) -> Result<bool> {
-    if iteration <= FIRST_ITERATIONS && bcd::iterate(problem, state, Order::FactorsFirst)? {
+    let first = iteration <= FIRST_ITERATIONS && !problem.remembers_steps();
+    if first && bcd::iterate(problem, state, Order::FactorsFirst)? {
         return Ok(true);
     }
     match problem.radius {
-        Some(_) => problem.step_jointly(state),
+        Some(radius) => problem.step_jointly(state, radius),
         None => problem.step_eliminating(state),
     }
 }

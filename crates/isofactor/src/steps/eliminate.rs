@@ -15,7 +15,7 @@
 
 use super::{
     Problem, State,
-    search::{Attempt, Domain},
+    search::{Attempt, Domain, Trial},
 };
 use crate::{
     error::Result,
@@ -28,6 +28,9 @@ use crate::{
 const SHARED: f64 = 0.1;
 /// How much of it damps the steps of the units of the other side.
 const DAMPING: f64 = 0.05;
+
+/// A smaller share of the objective is nothing.
+const NOTHING: f64 = 1e-12;
 
 /// The side that is gone along: fewer units, so that there is less to remember.
 pub(super) fn kept(shape: Shape) -> Side {
@@ -73,22 +76,38 @@ impl Problem<'_> {
         let damping = part(&systems.mean_of_others, DAMPING);
         let straight = || systems.solve(&descent);
         let direction = self.memory.direction(&descent, |z| systems.solve(z));
-        let remembered = direction.is_some();
-        let (direction, domain) = (direction.unwrap_or_else(straight), self.memory.domain());
+        let (remembered, domain) = (direction.is_some(), self.memory.domain());
+        let direction = direction.unwrap_or_else(straight);
         let mut search = |direction: Factors, domain: Domain| {
             self.search_eliminating(state, sides, &descent, &damping, direction, domain)
         };
         let mut found = search(direction, domain);
-        if found.is_none() && remembered {
+        if found.is_none() && (remembered || domain == Domain::Stays) {
             found = search(straight(), Domain::MayGrow);
             self.memory.forget();
         }
-        let Some((step, turn)) = found else { return Ok(false) };
+        let Some((step, turn)) = found else { return Ok(self.settle(state, sides, &damping)) };
         self.memory.remember(step, descent);
         if let Some(turn) = turn {
             self.memory.turn(&turn);
         }
         Ok(true)
+    }
+
+    /// Lets the other side come to rest where the kept one has. False if it has already.
+    fn settle(&mut self, state: &mut State, sides: &Sides<'_>, damping: &[f64]) -> bool {
+        let mut factors = state.factors.clone();
+        refit(&mut factors, state, sides, damping);
+        let allowed = state.value.total() * (1.0 - NOTHING);
+        let trial = self.try_with_best_link(state, factors, allowed, Domain::Stays, Need::Nothing);
+        let moved = matches!(trial, Trial::Taken);
+        if moved {
+            self.memory.restart();
+        } else {
+            // The scores are those of the trial.
+            self.entries.scores(&state.factors, &mut state.scores);
+        }
+        moved
     }
 
     /// Goes along a direction of the kept side as far as it brings enough.
@@ -107,19 +126,25 @@ impl Problem<'_> {
             let mut factors = state.factors.clone();
             factors.add(share, direction);
             let hemmed = domain == Domain::Stays
-                && sides.kept.hold_inside(&mut factors, &state.factors, &state.link);
+                && sides.kept.stay_inside(&mut factors, &state.factors, &state.link);
             let mut step = factors.only(kept);
             step.add(-1.0, &state.factors);
-            sides.other.refit(&mut factors, &state.link, damping);
-            let turn = factors.balancing();
-            if let Some(turn) = &turn {
-                factors = factors.turned(turn);
-            }
-            Attempt { factors, promised: scale * descent.inner(&step), hemmed, along: (step, turn) }
+            let promised = scale * descent.inner(&step);
+            let turn =
+                (promised > 0.0).then(|| refit(&mut factors, state, sides, damping)).flatten();
+            Attempt { factors, promised, hemmed, along: (step, turn) }
         };
         let found = self.search_along(state, direction, domain, Need::Nothing, attempt);
         found.map(|(_, along)| along)
     }
+}
+
+/// A step of every unit of the other side, and the turn that balances the factors then.
+fn refit(factors: &mut Factors, state: &State, sides: &Sides<'_>, damping: &[f64]) -> Option<Turn> {
+    sides.other.refit(factors, &state.link, damping);
+    let turn = factors.balancing()?;
+    *factors = factors.turned(&turn);
+    Some(turn)
 }
 
 #[cfg(test)]

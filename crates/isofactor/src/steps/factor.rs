@@ -10,8 +10,9 @@ use crate::{
     passes::Need,
 };
 
-/// How much the squares of entries inside a domain may differ on a wider one, by rounding.
-const INSIDE: f64 = 1e-6;
+/// How much the squares of entries inside a domain may differ on a wider one, whose basis is another:
+/// more than any kernel's tolerance makes of them.
+const INSIDE: f64 = 1e-2;
 
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.

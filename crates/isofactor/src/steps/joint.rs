@@ -11,8 +11,6 @@
 //! way the scale that factors and link share is settled at every step, which is what Algorithm 1
 //! spends most of its iterations on.
 
-use std::borrow::Cow;
-
 use super::{
     Problem, State,
     project::turn_inward,
@@ -31,21 +29,20 @@ const FIRST: f64 = 0.1;
 impl Problem<'_> {
     /// Moves the factors, and the link with them. False when no step of any length lowers the
     /// objective.
-    pub fn step_jointly(&mut self, state: &mut State) -> Result<bool> {
+    pub fn step_jointly(&mut self, state: &mut State, radius: f64) -> Result<bool> {
         if state.evaluated.pull.is_none() {
             self.best_from_here(state, Need::Pull)?;
         }
         let Some(pull) = state.evaluated.pull.take() else { return Ok(false) };
         let descent = self.objective.factor_descent(&self.entries, &state.factors, pull);
-        let free = match self.radius {
-            Some(_) => Cow::Owned(self.inward(descent.clone(), &state.factors)),
-            None => Cow::Borrowed(&descent),
-        };
+        // What does not lead a row or column at the radius beyond it.
+        let mut free = descent.clone();
+        turn_inward(&mut free, &state.factors, radius);
         self.memory.learn(&free);
         let metric = metric(&state.factors)?;
         let mut found = None;
-        if let Some(direction) = self.memory.direction(&free, |z| z.turned(&metric)) {
-            let direction = self.inward(direction, &state.factors);
+        if let Some(mut direction) = self.memory.direction(&free, |z| z.turned(&metric)) {
+            turn_inward(&mut direction, &state.factors, radius);
             let domain = self.memory.domain();
             found = self.search_jointly(state, &descent, direction, domain);
         }
@@ -53,7 +50,7 @@ impl Problem<'_> {
             found = self.step_straight(state, &descent, &free);
         }
         let Some((_, step)) = found else { return Ok(false) };
-        self.memory.remember(step, free.into_owned());
+        self.memory.remember(step, free);
         Ok(true)
     }
 
@@ -94,14 +91,6 @@ impl Problem<'_> {
                 Attempt { factors, promised: descent.inner(&step), hemmed: false, along: step }
             },
         )
-    }
-
-    /// A direction without what would carry a row or column at the radius beyond it.
-    fn inward(&self, mut direction: Factors, factors: &Factors) -> Factors {
-        if let Some(radius) = self.radius {
-            turn_inward(&mut direction, factors, radius);
-        }
-        direction
     }
 }
 

@@ -46,7 +46,8 @@ impl Memory {
     /// Whether it can be that of a fit of this shape and rank.
     pub(crate) fn fits(&self, shape: Shape, rank: usize) -> bool {
         let fits = |z: &Factors| z.shape() == shape && z.rank() == rank;
-        self.pairs.iter().all(|pair| fits(&pair.step) && fits(&pair.change))
+        self.pairs.len() <= REMEMBERED
+            && self.pairs.iter().all(|pair| fits(&pair.step) && fits(&pair.change))
             && self.last.as_ref().is_none_or(|(step, descent)| fits(step) && fits(descent))
     }
 
@@ -74,6 +75,12 @@ impl Memory {
     /// A step was made, from where the descent was this one.
     pub(super) fn remember(&mut self, step: Factors, descent: Factors) {
         self.last = Some((step, descent));
+    }
+
+    /// The factors were moved otherwise: nothing is known of where they are.
+    pub(super) fn restart(&mut self) {
+        self.pairs.clear();
+        self.last = None;
     }
 
     /// Forgets what the steps told.

@@ -204,6 +204,11 @@ impl<'a> Problem<'a> {
         Some(State { factors, link, scores, evaluated, value })
     }
 
+    /// Whether a quasi-Newton step was made.
+    pub(crate) fn remembers_steps(&self) -> bool {
+        !self.memory.is_new()
+    }
+
     /// The shape of the steps that are remembered.
     fn remembered(&self, shape: Shape) -> Shape {
         match (self.radius, eliminate::kept(shape)) {

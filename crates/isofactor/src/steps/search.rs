@@ -37,7 +37,7 @@ pub(super) struct Attempt<T> {
 }
 
 /// What became of a trial.
-enum Trial {
+pub(super) enum Trial {
     Taken,
     /// The objective is too high.
     Refused(f64),
@@ -77,13 +77,18 @@ impl Problem<'_> {
                 self.memory.hem(Domain::Stays);
             }
             if promised.is_nan() || promised <= f64::EPSILON * before {
+                // A shorter step may stay inside.
+                if hemmed {
+                    share *= SHORTER.0;
+                    continue;
+                }
                 break;
             }
             let allowed = before - ENOUGH * promised;
             match self.try_with_best_link(state, factors, allowed, domain, need) {
                 Trial::Taken => return Some((share, along)),
                 Trial::Beyond => {
-                    self.hold_inside(&mut direction, state);
+                    self.hold_back(&mut direction, state);
                     self.memory.hem(domain);
                     domain = Domain::Stays;
                 }
@@ -101,7 +106,7 @@ impl Problem<'_> {
 
     /// Takes the factors with their best link if they bring the objective down to `allowed`. The
     /// scores become those of the trial either way.
-    fn try_with_best_link(
+    pub(super) fn try_with_best_link(
         &mut self,
         state: &mut State,
         factors: Factors,
@@ -161,7 +166,7 @@ impl Problem<'_> {
     }
 
     /// Takes rows and columns out of a direction that carry scores out of the link's domain.
-    fn hold_inside(&self, direction: &mut Factors, state: &State) {
+    fn hold_back(&self, direction: &mut Factors, state: &State) {
         let Some(link) = state.link.learned() else { return };
         let half_width = link.space().half_width();
         for (entry, score) in self.entries.observations().iter().zip(&state.scores) {

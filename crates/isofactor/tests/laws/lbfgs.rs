@@ -93,3 +93,46 @@ fn its_constraints_are_those_of_algorithm_1() {
     let (low, high) = model.link.learned().unwrap().slope_range();
     assert!(low >= 0.05 - 1e-6 && high <= 2.0 + 1e-6, "{low} {high}");
 }
+
+/// Many columns with a few entries each, beside few rows; or the other way round.
+fn uneven(rows_are_few: bool) -> Observations {
+    let (few, many) = (9, 300);
+    let error = noise(5, few * many);
+    let entries: Vec<_> = (0..many)
+        .flat_map(|t| (0..1 + t % few).map(move |i| ((i * 5 + t) % few, t)))
+        .map(|(i, t)| {
+            let score = (i as f64).sin() * (0.3 * t as f64).cos() + 0.2 * (i * t) as f64 % 1.0;
+            let value = (3.0 * score).tanh() + 0.1 * error[i * many + t];
+            let (row, column) = if rows_are_few { (i, t) } else { (t, i) };
+            Entry { row, column, value }
+        })
+        .collect();
+    let (rows, columns) = if rows_are_few { (few, many) } else { (many, few) };
+    Observations::try_new(Shape { rows, columns }, &entries).unwrap()
+}
+
+#[test]
+fn few_rows_with_many_columns_are_as_good_as_few_columns_with_many_rows() {
+    for rows_are_few in [true, false] {
+        let observations = uneven(rows_are_few);
+        let short = lbfgs(5, 150);
+        let long = FitConfig { iterations: 1500, solver: SolverKind::Bcd, ..short.clone() };
+        let (ours, theirs) = (run(&short, &observations).1, run(&long, &observations).1);
+        let rest = &ours[ours.len().min(FIRST + 1)..];
+        assert!(rest.windows(2).all(|w| w[1] <= w[0]), "{rest:?}");
+        let (ours, theirs) = (ours.last().unwrap(), theirs.last().unwrap());
+        assert!(ours <= theirs, "{rows_are_few} {ours} {theirs}");
+    }
+}
+
+#[test]
+fn threads_change_no_digit_where_columns_have_few_entries() {
+    let observations = uneven(true);
+    let run = |threads| {
+        let input = FitInput { threads, ..FitInput::new(&observations) };
+        fit(&lbfgs(6, 60), &input, &mut Objectives::default()).unwrap()
+    };
+    let (one, three) = (run(1), run(3));
+    assert_eq!(one.factors, three.factors);
+    assert_eq!(one.provenance.train.rmse.to_bits(), three.provenance.train.rmse.to_bits());
+}

@@ -9,7 +9,7 @@ use crate::{
     passes::{
         curve::{Slopes, Straight},
         kernels::FindScores,
-        sums::{by_width, of},
+        sums::{by_width, dot, of},
     },
     simd::{self, LANES, Lanes},
 };
@@ -109,6 +109,22 @@ impl Block<'_> {
             }
         }
         own.copy_from_slice(way.start);
+    }
+
+    /// Halves the way of a unit from its start until its scores are within reach; all of it goes if
+    /// that takes too often.
+    pub fn go_back(&self, unit: usize, reach: f64, start: &[Lanes], own: &mut [Lanes]) {
+        let others = &self.others[self.entries(unit)];
+        for _ in 0..MOST_HALVINGS {
+            for (own, start) in own.as_flattened_mut().iter_mut().zip(start.as_flattened()) {
+                *own = start + 0.5 * (*own - start);
+            }
+            let score = |other: u32| dot::<false>(own, self.other::<0>(other));
+            if others.iter().all(|&other| score(other).abs() <= reach) {
+                return;
+            }
+        }
+        own.copy_from_slice(start);
     }
 
     /// `G` and `h` of up to four units.

@@ -133,9 +133,13 @@ impl ByUnit<'_> {
         );
     }
 
-    /// Units whose scores left the link's domain go back to where they were. Whether there were any.
-    pub fn hold_inside(&self, factors: &mut Factors, from: &Factors, link: &Link) -> bool {
+    /// Units that moved there from `from` and carry scores out of the link's domain go back part of
+    /// the way, or all of it. Whether there were any.
+    pub fn stay_inside(&self, factors: &mut Factors, from: &Factors, link: &Link) -> bool {
         let (rank, width, reach) = (factors.rank(), factors.width(), reach(link));
+        if reach.is_infinite() {
+            return false;
+        }
         let (own, others) = factors.sides_mut(self.side);
         let shares = split_at_ends(own, &self.ends(width));
         let held: Vec<bool> = (self.blocks.par_iter().zip(shares))
@@ -145,8 +149,8 @@ impl ByUnit<'_> {
                 let mut held = false;
                 for unit in 0..units.len() {
                     if scores[block.entries(unit)].iter().any(|x| x.abs() > reach) {
-                        let back = of::<0>(from.held(self.side), width, units.start + unit);
-                        own[unit * width..(unit + 1) * width].copy_from_slice(back);
+                        let start = of::<0>(from.held(self.side), width, units.start + unit);
+                        block.go_back(unit, reach, start, &mut own[unit * width..][..width]);
                         held = true;
                     }
                 }
@@ -281,16 +285,23 @@ mod tests {
 
     #[test]
     fn a_refit_is_a_damped_step_for_few_entries_and_many() {
-        let (observations, link) = (observations(), Link::Known(KnownLink::Identity));
+        for link in [Link::Known(KnownLink::Identity), Link::Known(KnownLink::Softplus)] {
+            a_refit_is_a_damped_step(&link);
+        }
+    }
+
+    fn a_refit_is_a_damped_step(link: &Link) {
+        let observations = observations();
         let z = random_factors(SHAPE, RANK, 2);
+        let z = z.moved(-0.5, &z);
         let lists = Entries::new(&observations).by_unit(Side::Columns);
-        let (systems, _) = lists.equations(&z, &link);
-        let damping: Vec<f64> = systems.mean.iter().map(|x| 0.2 * x).collect();
+        let (systems, _) = lists.equations(&z, link);
+        let damping: Vec<f64> = systems.mean.iter().map(|x| 0.8 * x).collect();
         let mut refitted = z.clone();
-        lists.refit(&mut refitted, &link, &damping);
+        lists.refit(&mut refitted, link, &damping);
         assert_eq!(refitted.rows(), z.rows());
         for column in 0..SHAPE.columns {
-            let (mut gram, h) = slowly(&observations, &z, &link, Side::Columns, column);
+            let (mut gram, h) = slowly(&observations, &z, link, Side::Columns, column);
             for a in 0..RANK {
                 for b in 0..RANK {
                     gram[(a, b)] += damping[triangle(a.max(b)) + a.min(b)];
@@ -343,18 +354,28 @@ mod tests {
     }
 
     #[test]
-    fn units_that_left_the_domain_go_back() {
+    fn units_that_leave_the_domain_go_back_as_far_as_they_must() {
         let (observations, link) = (observations(), curved());
         let from = random_factors(SHAPE, RANK, 4);
         let from = from.moved(-0.9, &from);
         let mut z = from.clone();
         let width = z.width();
-        for row in [1, 4] {
-            z.held_mut(Side::Rows)[row * width..(row + 1) * width].fill([50.0; LANES]);
-        }
+        z.held_mut(Side::Rows)[width..2 * width].fill([50.0; LANES]);
         let lists = Entries::new(&observations).by_unit(Side::Rows);
-        assert!(lists.hold_inside(&mut z, &from, &link));
+        assert!(lists.stay_inside(&mut z, &from, &link));
         assert_eq!(z, from);
-        assert!(!lists.hold_inside(&mut z, &from, &link));
+        assert!(!lists.stay_inside(&mut z, &from, &link));
+        // Twice as far as it may: half of the way is left.
+        let largest = observations.row(4).columns.iter().map(|&t| z.score(4, t as usize).abs());
+        let stretch = 3.0 / largest.fold(0.0, f64::max);
+        for x in z.held_mut(Side::Rows)[4 * width..5 * width].as_flattened_mut() {
+            *x *= stretch;
+        }
+        let there = z.clone();
+        assert!(lists.stay_inside(&mut z, &from, &link));
+        for (x, (from, there)) in z.row(4).iter().zip(from.row(4).iter().zip(there.row(4))) {
+            assert!((x - 0.5 * (from + there)).abs() < 1e-12);
+        }
+        assert_eq!(z.columns(), from.columns());
     }
 }
