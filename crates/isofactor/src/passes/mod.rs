@@ -473,6 +473,15 @@ pub(crate) fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'
         .collect()
 }
 
+/// Blocks of units each of which has a system to solve beside its entries.
+pub(crate) fn blocks_with_systems(starts: &[usize]) -> Vec<Range<usize>> {
+    /// A system costs as much to solve as so many entries to gather.
+    const SOLVE: usize = 16;
+    let work: Vec<usize> =
+        starts.iter().enumerate().map(|(unit, start)| start + SOLVE * unit).collect();
+    blocks(&work)
+}
+
 /// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
 pub(crate) fn blocks<T: Copy + TryInto<usize>>(starts: &[T]) -> Vec<Range<usize>> {
     let start = |group: usize| starts[group].try_into().unwrap_or(usize::MAX);

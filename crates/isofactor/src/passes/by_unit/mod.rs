@@ -20,7 +20,7 @@ use std::{borrow::Cow, ops::Range};
 use rayon::prelude::*;
 
 use super::{
-    Entries, blocks, split_at_ends,
+    Entries, blocks_with_systems, split_at_ends,
     sums::{by_width, of},
 };
 use crate::{
@@ -35,9 +35,6 @@ use block::{Block, Seen, Way, reach};
 use step::{Step, Undamp};
 pub(crate) use systems::Systems;
 use systems::{Collect, Collected};
-
-/// A unit's system costs as much to solve as so many entries to gather.
-const SOLVE: usize = 16;
 
 /// The entries of the units of one side.
 #[derive(Debug)]
@@ -68,9 +65,8 @@ impl<'a> Entries<'a> {
                 (Cow::Owned(columns.starts), Cow::Owned(columns.rows), Cow::Owned(values))
             }
         };
-        let work: Vec<usize> =
-            starts.iter().enumerate().map(|(unit, start)| start + SOLVE * unit).collect();
-        ByUnit { side, starts, others, values, blocks: blocks(&work) }
+        let blocks = blocks_with_systems(&starts);
+        ByUnit { side, starts, others, values, blocks }
     }
 }
 

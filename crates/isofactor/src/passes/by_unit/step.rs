@@ -3,7 +3,7 @@
 use super::{
     block::{Block, Seen},
     group::Group,
-    systems::{Solve, diagonal},
+    systems::{Solve, diagonal, factorise_damped},
 };
 use crate::{
     four::{self, triangle},
@@ -50,10 +50,7 @@ impl<const C: usize> Step<'_, C> {
     #[inline(always)]
     fn step_four<const FMA: bool>(&mut self, units: &[usize], least: &[f64], group: &mut Group) {
         self.block.gather::<FMA, C>(units, self.seen, group);
-        for (gram, &damping) in group.gram.iter_mut().zip(self.damping) {
-            *gram = simd::add(*gram, [damping; LANES]);
-        }
-        four::factorise::<FMA>(&mut group.gram, least);
+        factorise_damped::<FMA>(&mut group.gram, self.damping, least);
         four::solve::<FMA>(&group.gram, &mut group.right);
         let width = self.block.width::<C>();
         for (lane, unit) in units.iter().enumerate() {
@@ -99,7 +96,7 @@ impl<const C: usize> Step<'_, C> {
 
 /// `x` with `A x = b` in the place of `b`, for a triangle whose pivots are at least one.
 #[inline(always)]
-pub(super) fn solve_one(a: &mut [f64], x: &mut [f64]) {
+fn solve_one(a: &mut [f64], x: &mut [f64]) {
     let n = x.len();
     for i in 0..n {
         for j in 0..=i {

@@ -40,7 +40,7 @@ impl<const C: usize> Kernel for Collect<'_, C> {
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Collected {
         let rank = self.block.rank;
-        let width = if C > 0 { C } else { rank.div_ceil(LANES) };
+        let width = self.block.width::<C>();
         let size = triangle(rank);
         let mut group = Group::new(rank);
         let mut grams = Vec::with_capacity(self.block.units().div_ceil(LANES) * size);
@@ -122,12 +122,22 @@ impl Kernel for Factorise<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         for gram in self.grams.chunks_exact_mut(self.damping.len()) {
-            for (gram, &damping) in gram.iter_mut().zip(self.damping) {
-                *gram = simd::add(*gram, [damping; LANES]);
-            }
-            four::factorise::<FMA>(gram, self.least);
+            factorise_damped::<FMA>(gram, self.damping, self.least);
         }
     }
+}
+
+/// `G + D = LL'` in the place of `G`, of four units.
+#[inline(always)]
+pub(super) fn factorise_damped<const FMA: bool>(
+    gram: &mut [Lanes],
+    damping: &[f64],
+    least: &[f64],
+) {
+    for (gram, &damping) in gram.iter_mut().zip(damping) {
+        *gram = simd::add(*gram, [damping; LANES]);
+    }
+    four::factorise::<FMA>(gram, least);
 }
 
 /// Solves the systems of a block in the place of their right sides; the matrices repeat when there

@@ -36,6 +36,7 @@ mod rotate;
 mod state;
 mod trials;
 mod units;
+mod update;
 
 use std::time::Instant;
 
