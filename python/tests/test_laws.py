@@ -270,10 +270,15 @@ INTERRUPTED = """
         model.fit(X)
     except KeyboardInterrupt:
         took = time.monotonic() - pressed[0]
+        def name(task):
+            try:
+                with open(f"/proc/self/task/{{task}}/comm") as file:
+                    return file.read()
+            except OSError:  # It ended after it was listed.
+                return ""
         def working():
-            tasks = "/proc/self/task"
-            names = [open(f"{{tasks}}/{{t}}/comm").read() for t in os.listdir(tasks)] if os.path.isdir(tasks) else []
-            return any(name.startswith("isofactor") for name in names)
+            tasks = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else []
+            return any(name(task).startswith("isofactor") for task in tasks)
         until = time.monotonic() + 20
         while working() and time.monotonic() < until:
             time.sleep(0.05)
