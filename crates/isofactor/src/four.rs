@@ -2,7 +2,7 @@
 //!
 //! Triangles are lower ones, row after row.
 
-use crate::simd::{self, LANES, Lanes, ZERO};
+use crate::simd::{self, LANES, Lanes, Machine, ZERO};
 
 /// Numbers in the lower triangle of a `p x p` matrix.
 pub(crate) fn triangle(p: usize) -> usize {
@@ -15,7 +15,7 @@ pub(crate) fn triangle(p: usize) -> usize {
 /// Every diagonal number of `A` is at least that of `least`, which stands in where rounding leaves
 /// next to nothing of a pivot.
 #[inline(always)]
-pub(crate) fn factorise<const FMA: bool>(lower: &mut [Lanes], least: &[f64]) {
+pub(crate) fn factorise<M: Machine>(lower: &mut [Lanes], least: &[f64]) {
     let p = least.len();
     let lower = &mut lower[..triangle(p)];
     for (c, &least) in least.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(crate) fn factorise<const FMA: bool>(lower: &mut [Lanes], least: &[f64]) {
             let minus = simd::sub(ZERO, lower[triangle(a) + c]);
             for b in c + 1..=a {
                 let place = triangle(a) + b;
-                lower[place] = simd::mul_add::<FMA>(minus, lower[triangle(b) + c], lower[place]);
+                lower[place] = simd::mul_add::<M>(minus, lower[triangle(b) + c], lower[place]);
             }
         }
     }
@@ -47,28 +47,28 @@ fn pivot(sum: Lanes, least: f64) -> Lanes {
 
 /// `x` with `LL'x = b`, in the place of `b`.
 #[inline(always)]
-pub(crate) fn solve<const FMA: bool>(lower: &[Lanes], x: &mut [Lanes]) {
+pub(crate) fn solve<M: Machine>(lower: &[Lanes], x: &mut [Lanes]) {
     let p = x.len();
     let lower = &lower[..triangle(p)];
     for c in 0..p {
         x[c] = simd::mul(x[c], lower[triangle(c) + c]);
         let minus = simd::sub(ZERO, x[c]);
         for a in c + 1..p {
-            x[a] = simd::mul_add::<FMA>(minus, lower[triangle(a) + c], x[a]);
+            x[a] = simd::mul_add::<M>(minus, lower[triangle(a) + c], x[a]);
         }
     }
     for c in (0..p).rev() {
         x[c] = simd::mul(x[c], lower[triangle(c) + c]);
         let minus = simd::sub(ZERO, x[c]);
         for a in 0..c {
-            x[a] = simd::mul_add::<FMA>(minus, lower[triangle(c) + a], x[a]);
+            x[a] = simd::mul_add::<M>(minus, lower[triangle(c) + a], x[a]);
         }
     }
 }
 
 /// `(LL')^-1` by way of `L^-1`, for which there is room in `way`.
 #[inline(always)]
-pub(crate) fn invert<const FMA: bool>(
+pub(crate) fn invert<M: Machine>(
     lower: &[Lanes],
     way: &mut [Lanes],
     inverse: &mut [Lanes],
@@ -84,7 +84,7 @@ pub(crate) fn invert<const FMA: bool>(
             let minus = simd::sub(ZERO, solved);
             for a in c + 1..p {
                 let place = triangle(a) + b;
-                way[place] = simd::mul_add::<FMA>(minus, lower[triangle(a) + c], way[place]);
+                way[place] = simd::mul_add::<M>(minus, lower[triangle(a) + c], way[place]);
             }
         }
     }
@@ -95,7 +95,7 @@ pub(crate) fn invert<const FMA: bool>(
         for a in 0..=c {
             for b in 0..=a {
                 let place = triangle(a) + b;
-                sums[place] = simd::mul_add::<FMA>(row[a], row[b], sums[place]);
+                sums[place] = simd::mul_add::<M>(row[a], row[b], sums[place]);
             }
         }
     }
@@ -104,7 +104,10 @@ pub(crate) fn invert<const FMA: bool>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::{self, Mat};
+    use crate::{
+        linalg::{self, Mat},
+        simd::Plain,
+    };
 
     /// Four positive definite matrices of size 5, and a right side of each.
     fn systems() -> (Vec<Mat<f64>>, Vec<Vec<f64>>) {
@@ -128,12 +131,12 @@ mod tests {
     fn four_solutions_are_those_of_one_at_a_time() {
         let (matrices, right) = systems();
         let mut lower = abreast(&matrices);
-        factorise::<false>(&mut lower, &[0.1; 5]);
+        factorise::<Plain<false>>(&mut lower, &[0.1; 5]);
         let mut x: Vec<Lanes> =
             (0..5).map(|a| std::array::from_fn(|lane| right[lane][a])).collect();
-        solve::<false>(&lower, &mut x);
+        solve::<Plain<false>>(&lower, &mut x);
         let (mut way, mut inverse) = (lower.clone(), lower.clone());
-        invert::<false>(&lower, &mut way, &mut inverse, 5);
+        invert::<Plain<false>>(&lower, &mut way, &mut inverse, 5);
         for lane in 0..LANES {
             let expected = linalg::solve_positive(matrices[lane].as_ref(), &right[lane]).unwrap();
             for a in 0..5 {
@@ -149,7 +152,7 @@ mod tests {
     #[test]
     fn a_pivot_that_rounding_took_is_replaced() {
         let mut lower = vec![[1.0; LANES], [1.0; LANES], [1.0; LANES]];
-        factorise::<false>(&mut lower, &[0.5, 0.5]);
+        factorise::<Plain<false>>(&mut lower, &[0.5, 0.5]);
         assert_eq!(lower[2], [1.0 / 0.5f64.sqrt(); LANES]);
     }
 }

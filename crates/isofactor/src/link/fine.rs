@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::table::{Grid, LinearMoments, ORDER, Table};
-use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
+use crate::simd::{self, Kernel, LANES, Lanes, Machine, ZERO};
 
 /// How a grid's intervals are cut: where a score lies among the pieces.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,18 +57,13 @@ impl FineGrid {
 
     /// The pieces of four scores inside the grid, and where in them (-1/2 to 1/2) they lie.
     #[inline(always)]
-    fn locate<const FMA: bool>(&self, x: Lanes, mask: usize) -> ([usize; LANES], Lanes) {
-        let position = simd::mul_add::<FMA>(x, [self.density; LANES], [self.offset; LANES]);
-        let position = simd::smaller(position, [self.last; LANES]);
-        let rounded = simd::add(position, [ROUNDING; LANES]);
-        let whole = simd::sub(rounded, [ROUNDING; LANES]);
-        let places = [
-            rounded[0].to_bits() as usize & mask,
-            rounded[1].to_bits() as usize & mask,
-            rounded[2].to_bits() as usize & mask,
-            rounded[3].to_bits() as usize & mask,
-        ];
-        (places, simd::sub(position, whole))
+    fn locate<M: Machine>(&self, m: M, x: M::Four, mask: usize) -> ([usize; LANES], M::Four) {
+        let position = m.mul_add(x, m.splat(self.density), m.splat(self.offset));
+        let position = m.smaller(position, m.splat(self.last));
+        let rounded = m.add(position, m.splat(ROUNDING));
+        let whole = m.sub(rounded, m.splat(ROUNDING));
+        let places = m.lanes(rounded).map(|number| number.to_bits() as usize & mask);
+        (places, m.sub(position, whole))
     }
 }
 
@@ -91,23 +86,22 @@ impl FineTable {
 
     /// Value and slope at four scores inside the grid.
     #[inline(always)]
-    pub fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
-        let (places, t) = self.grid.locate::<FMA>(x, self.pieces.len() - 1);
-        let a = self.coefficients(places);
-        let (value, slope) = (a[3], a[3]);
-        let value = simd::mul_add::<FMA>(value, t, a[2]);
-        let slope = simd::mul_add::<FMA>(slope, t, value);
-        let value = simd::mul_add::<FMA>(value, t, a[1]);
-        let slope = simd::mul_add::<FMA>(slope, t, value);
-        let value = simd::mul_add::<FMA>(value, t, a[0]);
-        (value, simd::mul(slope, [self.grid.density; LANES]))
+    pub fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
+        let (places, t) = self.grid.locate(m, x, self.pieces.len() - 1);
+        let a = self.coefficients(m, places);
+        let value = m.mul_add(a[3], t, a[2]);
+        let slope = m.mul_add(a[3], t, value);
+        let value = m.mul_add(value, t, a[1]);
+        let slope = m.mul_add(slope, t, value);
+        let value = m.mul_add(value, t, a[0]);
+        (value, m.mul(slope, m.splat(self.grid.density)))
     }
 
     /// For each power the coefficients of four pieces.
     #[inline(always)]
-    fn coefficients(&self, [a, b, c, d]: [usize; LANES]) -> [Lanes; LANES] {
+    fn coefficients<M: Machine>(&self, m: M, [a, b, c, d]: [usize; LANES]) -> [M::Four; LANES] {
         let pieces = &self.pieces[..];
-        simd::transpose([pieces[a], pieces[b], pieces[c], pieces[d]])
+        m.load_transposed([&pieces[a], &pieces[b], &pieces[c], &pieces[d]])
     }
 
     /// The pieces that scores up to `largest` in absolute value lie on.
@@ -124,31 +118,33 @@ impl FineTable {
     /// The residuals `y - phi(x)` of four entries, counted in `moments`; only the first `live`
     /// of them are entries, the others come out as zero.
     #[inline(always)]
-    pub fn residuals<const FMA: bool>(
+    pub fn residuals<M: Machine>(
         &self,
-        x: Lanes,
-        y: Lanes,
+        m: M,
+        x: M::Four,
+        y: M::Four,
         live: usize,
         moments: &mut FineMoments,
-    ) -> Lanes {
-        let (places, t) = self.grid.locate::<FMA>(x, self.pieces.len() - 1);
-        let a = self.coefficients(places);
-        let value = simd::mul_add::<FMA>(a[3], t, a[2]);
-        let value = simd::mul_add::<FMA>(value, t, a[1]);
-        let value = simd::mul_add::<FMA>(value, t, a[0]);
-        let mut g = simd::sub(y, value);
+    ) -> M::Four {
+        let (places, t) = self.grid.locate(m, x, self.pieces.len() - 1);
+        let a = self.coefficients(m, places);
+        let value = m.mul_add(a[3], t, a[2]);
+        let value = m.mul_add(value, t, a[1]);
+        let value = m.mul_add(value, t, a[0]);
+        let mut g = m.sub(y, value);
         if live < LANES {
-            g[live..].fill(0.0);
+            let mut lanes = m.lanes(g);
+            lanes[live..].fill(0.0);
+            g = m.load(&lanes);
         }
-        let first = simd::mul(g, t);
-        let second = simd::mul(first, t);
-        let third = simd::mul(second, t);
-        let powers = simd::transpose([g, first, second, third]);
+        let first = m.mul(g, t);
+        let second = m.mul(first, t);
+        let third = m.mul(second, t);
+        let powers = m.transpose([g, first, second, third]);
         let sums = &mut moments.sums[..self.pieces.len()];
-        sums[places[0]] = simd::add(sums[places[0]], powers[0]);
-        sums[places[1]] = simd::add(sums[places[1]], powers[1]);
-        sums[places[2]] = simd::add(sums[places[2]], powers[2]);
-        sums[places[3]] = simd::add(sums[places[3]], powers[3]);
+        for (place, powers) in places.into_iter().zip(powers) {
+            sums[place] = m.lanes(m.add(m.load(&sums[place]), powers));
+        }
         g
     }
 
@@ -173,7 +169,7 @@ impl Kernel for Refine<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let Self { table, grid, pieces } = self;
         for (quintic, pieces) in table.pieces().iter().zip(pieces.chunks_exact_mut(grid.cuts)) {
             let at = |(powers, slopes): &([f64; ORDER], [f64; ORDER])| {
@@ -278,8 +274,9 @@ mod tests {
     impl Kernel for At<'_> {
         type Output = (Lanes, Lanes);
         #[inline(always)]
-        fn run<const FMA: bool>(self) -> Self::Output {
-            self.0.at::<FMA>(self.1)
+        fn run<M: Machine>(self, m: M) -> Self::Output {
+            let (value, slope) = self.0.at(m, m.load(&self.1));
+            (m.lanes(value), m.lanes(slope))
         }
     }
 
@@ -287,8 +284,9 @@ mod tests {
     impl Kernel for Residuals<'_> {
         type Output = Lanes;
         #[inline(always)]
-        fn run<const FMA: bool>(self) -> Self::Output {
-            self.0.residuals::<FMA>(self.1, self.2, self.3, self.4)
+        fn run<M: Machine>(self, m: M) -> Self::Output {
+            let (x, y) = (m.load(&self.1), m.load(&self.2));
+            m.lanes(self.0.residuals(m, x, y, self.3, self.4))
         }
     }
 

@@ -8,7 +8,7 @@
 //! Within an interval a function is `sum_p a_p t^p`, so a sum of `g_k f(x_k)` over many scores
 //! needs only the moments `sum_k g_k t_k^p` of each interval: that is the transposed table.
 
-use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
+use crate::simd::{self, Kernel, LANES, Lanes, Machine, ZERO};
 
 /// Number of coefficients of a quintic.
 pub(crate) const ORDER: usize = 6;
@@ -227,7 +227,7 @@ impl Kernel for AddScores<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let LinkMoments { grid, sums } = self.moments;
         for (&x, &y) in self.scores.iter().zip(self.targets) {
             let (interval, t) = grid.locate(x);
@@ -237,9 +237,9 @@ impl Kernel for AddScores<'_> {
             let [a, b, c, d, e] = &mut sums[interval];
             *a = simd::add(*a, first);
             *b = simd::add(*b, second);
-            *c = simd::mul_add::<FMA>(second, fourth, *c);
-            *d = simd::mul_add::<FMA>([y; LANES], first, *d);
-            *e = simd::mul_add::<FMA>([y; LANES], second, *e);
+            *c = simd::mul_add::<M>(second, fourth, *c);
+            *d = simd::mul_add::<M>([y; LANES], first, *d);
+            *e = simd::mul_add::<M>([y; LANES], second, *e);
         }
     }
 }

@@ -5,13 +5,13 @@ use crate::{
         Link,
         fine::{FineMoments, FineTable},
     },
-    simd::{self, Kernel, LANES, Lanes, ZERO},
+    simd::{self, Kernel, LANES, Machine, ZERO},
 };
 
 /// A link that can be evaluated at four scores at once.
 pub(crate) trait Curve: Sync {
     /// Values and slopes.
-    fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes);
+    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four);
 }
 
 /// The identity.
@@ -19,33 +19,40 @@ pub(crate) struct Straight;
 
 impl Curve for Straight {
     #[inline(always)]
-    fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
-        (x, [1.0; LANES])
+    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
+        (x, m.splat(1.0))
     }
 }
 
 impl Curve for Link {
     #[inline(always)]
-    fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
-        let (mut values, mut slopes) = (ZERO, ZERO);
+    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
+        let (x, mut values, mut slopes) = (m.lanes(x), ZERO, ZERO);
         for lane in 0..LANES {
             (values[lane], slopes[lane]) = self.value_and_slope(x[lane]);
         }
-        (values, slopes)
+        (m.load(&values), m.load(&slopes))
     }
 }
 
 impl Curve for FineTable {
     #[inline(always)]
-    fn at<const FMA: bool>(&self, x: Lanes) -> (Lanes, Lanes) {
-        FineTable::at::<FMA>(self, x)
+    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
+        FineTable::at(self, m, x)
     }
 }
 
 /// What is done with every four entries of a block.
 trait Visit {
     /// The residuals of four entries, of which the first `live` are there; they begin at `first`.
-    fn four<const FMA: bool>(&mut self, first: usize, live: usize, x: Lanes, y: Lanes) -> Lanes;
+    fn four<M: Machine>(
+        &mut self,
+        m: M,
+        first: usize,
+        live: usize,
+        x: M::Four,
+        y: M::Four,
+    ) -> M::Four;
 }
 
 /// Visits a block and returns `sum_k g_k^2`.
@@ -53,24 +60,26 @@ trait Visit {
 /// Every pass adds squares this way, so that all find the same sum. A trait and not a closure:
 /// closures are not always inlined into the code that was compiled for the processor.
 #[inline(always)]
-fn squares<const FMA: bool>(scores: &[f64], values: &[f64], visit: &mut impl Visit) -> f64 {
+fn squares<M: Machine>(m: M, scores: &[f64], values: &[f64], visit: &mut impl Visit) -> f64 {
     let (x, x_rest) = scores.as_chunks::<LANES>();
     let (y, y_rest) = values[..scores.len()].as_chunks::<LANES>();
     // Two sums, or each addition would wait for the one before.
-    let mut squares = [ZERO; 2];
+    let mut squares = [m.splat(0.0); 2];
     for i in 0..x.len() {
-        let residuals = visit.four::<FMA>(LANES * i, LANES, x[i], y[i]);
-        squares[1] = simd::mul_add::<FMA>(residuals, residuals, squares[1]);
+        let residuals = visit.four(m, LANES * i, LANES, m.load(&x[i]), m.load(&y[i]));
+        squares[1] = m.mul_add(residuals, residuals, squares[1]);
         squares.swap(0, 1);
     }
     if !x_rest.is_empty() {
         let live = x_rest.len();
-        let (x_last, y_last) = (simd::filled(x_rest), simd::filled(y_rest));
-        let mut residuals = visit.four::<FMA>(LANES * x.len(), live, x_last, y_last);
+        let (x_last, y_last) = (m.load(&simd::filled(x_rest)), m.load(&simd::filled(y_rest)));
+        let residuals = visit.four(m, LANES * x.len(), live, x_last, y_last);
+        let mut residuals = m.lanes(residuals);
         residuals[live..].fill(0.0);
-        squares[1] = simd::mul_add::<FMA>(residuals, residuals, squares[1]);
+        let residuals = m.load(&residuals);
+        squares[1] = m.mul_add(residuals, residuals, squares[1]);
     }
-    simd::sum(simd::add(squares[0], squares[1]))
+    simd::sum(m.lanes(m.add(squares[0], squares[1])))
 }
 
 /// `sum_k g_k^2` alone.
@@ -82,8 +91,8 @@ pub(crate) struct Squares<'a, K> {
 
 impl<K: Curve> Visit for &K {
     #[inline(always)]
-    fn four<const FMA: bool>(&mut self, _: usize, _: usize, x: Lanes, y: Lanes) -> Lanes {
-        simd::sub(y, self.at::<FMA>(x).0)
+    fn four<M: Machine>(&mut self, m: M, _: usize, _: usize, x: M::Four, y: M::Four) -> M::Four {
+        m.sub(y, self.at(m, x).0)
     }
 }
 
@@ -91,8 +100,8 @@ impl<K: Curve> Kernel for Squares<'_, K> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) -> f64 {
-        squares::<FMA>(self.scores, self.values, &mut self.curve)
+    fn run<M: Machine>(mut self, m: M) -> f64 {
+        squares(m, self.scores, self.values, &mut self.curve)
     }
 }
 
@@ -106,10 +115,18 @@ pub(crate) struct Pulls<'a, K> {
 
 impl<K: Curve> Visit for (&K, &mut [f64]) {
     #[inline(always)]
-    fn four<const FMA: bool>(&mut self, first: usize, live: usize, x: Lanes, y: Lanes) -> Lanes {
-        let (fitted, slope) = self.0.at::<FMA>(x);
-        let residuals = simd::sub(y, fitted);
-        simd::store(simd::mul(residuals, slope), &mut self.1[first..first + live]);
+    fn four<M: Machine>(
+        &mut self,
+        m: M,
+        first: usize,
+        live: usize,
+        x: M::Four,
+        y: M::Four,
+    ) -> M::Four {
+        let (fitted, slope) = self.0.at(m, x);
+        let residuals = m.sub(y, fitted);
+        let pulls = m.lanes(m.mul(residuals, slope));
+        simd::store(pulls, &mut self.1[first..first + live]);
         residuals
     }
 }
@@ -118,8 +135,8 @@ impl<K: Curve> Kernel for Pulls<'_, K> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
-        squares::<FMA>(self.scores, self.values, &mut (self.curve, self.pulls))
+    fn run<M: Machine>(self, m: M) -> f64 {
+        squares(m, self.scores, self.values, &mut (self.curve, self.pulls))
     }
 }
 
@@ -134,11 +151,18 @@ pub(crate) struct Slopes<'a, K> {
 
 impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
     #[inline(always)]
-    fn four<const FMA: bool>(&mut self, first: usize, live: usize, x: Lanes, y: Lanes) -> Lanes {
-        let (fitted, slope) = self.0.at::<FMA>(x);
-        let residuals = simd::sub(y, fitted);
-        simd::store(residuals, &mut self.1[first..first + live]);
-        simd::store(slope, &mut self.2[first..first + live]);
+    fn four<M: Machine>(
+        &mut self,
+        m: M,
+        first: usize,
+        live: usize,
+        x: M::Four,
+        y: M::Four,
+    ) -> M::Four {
+        let (fitted, slope) = self.0.at(m, x);
+        let residuals = m.sub(y, fitted);
+        simd::store(m.lanes(residuals), &mut self.1[first..first + live]);
+        simd::store(m.lanes(slope), &mut self.2[first..first + live]);
         residuals
     }
 }
@@ -147,9 +171,9 @@ impl<K: Curve> Kernel for Slopes<'_, K> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<M: Machine>(self, m: M) -> f64 {
         let mut visit = (self.curve, self.residuals, self.slopes);
-        squares::<FMA>(self.scores, self.values, &mut visit)
+        squares(m, self.scores, self.values, &mut visit)
     }
 }
 
@@ -163,8 +187,8 @@ pub(crate) struct Residuals<'a> {
 
 impl Visit for (&FineTable, &mut FineMoments) {
     #[inline(always)]
-    fn four<const FMA: bool>(&mut self, _: usize, live: usize, x: Lanes, y: Lanes) -> Lanes {
-        self.0.residuals::<FMA>(x, y, live, self.1)
+    fn four<M: Machine>(&mut self, m: M, _: usize, live: usize, x: M::Four, y: M::Four) -> M::Four {
+        self.0.residuals(m, x, y, live, self.1)
     }
 }
 
@@ -172,8 +196,8 @@ impl Kernel for Residuals<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
-        squares::<FMA>(self.scores, self.values, &mut (self.table, self.moments))
+    fn run<M: Machine>(self, m: M) -> f64 {
+        squares(m, self.scores, self.values, &mut (self.table, self.moments))
     }
 }
 
@@ -184,7 +208,7 @@ impl Kernel for Largest<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<M: Machine>(self, _: M) -> f64 {
         // Many at a time, or each comparison would wait for the one before.
         let (blocks, rest) = self.0.as_chunks::<16>();
         let (mut largest, mut poison) = ([0.0f64; 16], [0.0f64; 16]);

@@ -9,7 +9,7 @@ use super::sums::{Sum, dot, of};
 use crate::{
     factors::Factors,
     observations::Observations,
-    simd::{self, Kernel, Lanes, ZERO},
+    simd::{self, Kernel, Lanes, Machine, ZERO},
 };
 
 #[inline(always)]
@@ -39,7 +39,7 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let mut rest = self.scores;
         for unit in self.units {
             let others = &self.others[self.starts[unit]..self.starts[unit + 1]];
@@ -47,7 +47,7 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
             (scores, rest) = rest.split_at_mut(others.len());
             let z = of::<C>(self.sides[0], self.width, unit);
             for (score, &other) in scores.iter_mut().zip(others) {
-                *score = dot::<FMA>(z, of::<C>(self.sides[1], self.width, other as usize));
+                *score = dot::<M>(z, of::<C>(self.sides[1], self.width, other as usize));
             }
         }
     }
@@ -55,7 +55,7 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
 
 /// Adds `sum_k w_k z` over the factors `z` of some entries.
 #[inline(always)]
-pub(super) fn add_entries<const FMA: bool, const C: usize>(
+pub(super) fn add_entries<M: Machine, const C: usize>(
     out: &mut [Lanes],
     weights: &[f64],
     indices: &[u32],
@@ -67,10 +67,10 @@ pub(super) fn add_entries<const FMA: bool, const C: usize>(
     let mut sum = Sum::<C>::from(out);
     for (weights, [a, b]) in weights.iter().zip(indices) {
         let z = [of::<C>(side, width, *a as usize), of::<C>(side, width, *b as usize)];
-        sum.add_two::<FMA>(*weights, z);
+        sum.add_two::<M>(*weights, z);
     }
     for (weight, &index) in weight_rest.iter().zip(index_rest) {
-        sum.add::<FMA>(*weight, of::<C>(side, width, index as usize));
+        sum.add::<M>(*weight, of::<C>(side, width, index as usize));
     }
     sum.finish();
 }
@@ -90,7 +90,7 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let (width, columns) = (self.factors.width(), self.factors.held_columns());
         let places = self.observations.places();
         let mut rest = self.pulls;
@@ -102,7 +102,7 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
             for (&pull, &place) in pulls.iter().zip(places) {
                 put(&self.room[place as usize], pull);
             }
-            add_entries::<FMA, C>(out, pulls, entries.columns, columns, width);
+            add_entries::<M, C>(out, pulls, entries.columns, columns, width);
         }
     }
 }
@@ -121,7 +121,7 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let places = self.starts[column] as usize..self.starts[column + 1] as usize;
@@ -130,10 +130,10 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
             let mut sum = Sum::<C>::from(out);
             for ([a, b], [row, next]) in pulls.iter().zip(of_rows) {
                 let z = [of::<C>(rows, width, *row as usize), of::<C>(rows, width, *next as usize)];
-                sum.add_two::<FMA>([get(a), get(b)], z);
+                sum.add_two::<M>([get(a), get(b)], z);
             }
             for (pull, &row) in pull_rest.iter().zip(row_rest) {
-                sum.add::<FMA>(get(pull), of::<C>(rows, width, row as usize));
+                sum.add::<M>(get(pull), of::<C>(rows, width, row as usize));
             }
             sum.finish();
         }
@@ -152,21 +152,21 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<M: Machine>(self, _: M) -> f64 {
         let width = self.factors.width();
         let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
         let mut total = 0.0;
         for row in self.rows.clone() {
             let u = of::<C>(rows, width, row);
             for &column in self.observations.row(row).columns {
-                total += dot::<FMA>(u, of::<C>(columns, width, column as usize));
+                total += dot::<M>(u, of::<C>(columns, width, column as usize));
             }
         }
         let mut place = vec![ZERO; width];
         for row in self.rows {
             let entries = self.observations.row(row);
             let weights = &self.weights[entries.first..][..entries.columns.len()];
-            add_entries::<FMA, C>(&mut place, weights, entries.columns, columns, width);
+            add_entries::<M, C>(&mut place, weights, entries.columns, columns, width);
         }
         total + simd::sum(place[0])
     }
@@ -185,13 +185,13 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<M: Machine>(self, _: M) -> f64 {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
         let places =
             self.starts[self.columns.start] as usize..self.starts[self.columns.end] as usize;
         let mut place = vec![ZERO; width];
         let (weights, of_rows) = (&self.weights[places.clone()], &self.placed_rows[places]);
-        add_entries::<FMA, C>(&mut place, weights, of_rows, rows, width);
+        add_entries::<M, C>(&mut place, weights, of_rows, rows, width);
         simd::sum(place[0])
     }
 }

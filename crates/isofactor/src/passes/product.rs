@@ -13,7 +13,7 @@ use super::{
 use crate::{
     factors::Factors,
     observations::Observations,
-    simd::{Kernel, Lanes, ZERO},
+    simd::{Kernel, Lanes, Machine, ZERO},
 };
 
 /// A matrix `A` with a number for every entry; those of repeated entries add up.
@@ -69,12 +69,12 @@ impl<const C: usize> Kernel for SumRows<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let (width, columns) = (self.factors.width(), self.factors.held_columns());
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
             let numbers = &self.numbers[entries.first..][..entries.columns.len()];
-            add_entries::<FMA, C>(out, numbers, entries.columns, columns, width);
+            add_entries::<M, C>(out, numbers, entries.columns, columns, width);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Products and sums of factors as they are held, four numbers abreast.
 
-use crate::simd::{self, LANES, Lanes, ZERO};
+use crate::simd::{self, LANES, Lanes, Machine, ZERO};
 
 /// Runs a kernel with its width `C` known to the compiler where it is at most eight (rank 32);
 /// width 0 stands for any other, read from the factors.
@@ -30,10 +30,10 @@ pub(crate) fn of<const C: usize>(side: &[Lanes], width: usize, index: usize) -> 
 
 /// `a . b`
 #[inline(always)]
-pub(crate) fn dot<const FMA: bool>(a: &[Lanes], b: &[Lanes]) -> f64 {
+pub(crate) fn dot<M: Machine>(a: &[Lanes], b: &[Lanes]) -> f64 {
     let mut sum = ZERO;
     for (a, b) in a.iter().zip(b) {
-        sum = simd::mul_add::<FMA>(*a, *b, sum);
+        sum = simd::mul_add::<M>(*a, *b, sum);
     }
     simd::sum(sum)
 }
@@ -58,22 +58,22 @@ impl<'a, const C: usize> Sum<'a, C> {
 
     /// Adds `weight z` for two weights and two `z`.
     #[inline(always)]
-    pub fn add_two<const FMA: bool>(&mut self, weights: [f64; 2], z: [&[Lanes]; 2]) {
+    pub fn add_two<M: Machine>(&mut self, weights: [f64; 2], z: [&[Lanes]; 2]) {
         if C > 0 {
             for i in 0..2 {
-                add_weighted::<FMA>(&mut self.held[i], weights[i], z[i]);
+                add_weighted::<M>(&mut self.held[i], weights[i], z[i]);
             }
         } else {
-            self.add::<FMA>(weights[0], z[0]);
-            self.add::<FMA>(weights[1], z[1]);
+            self.add::<M>(weights[0], z[0]);
+            self.add::<M>(weights[1], z[1]);
         }
     }
 
     /// Adds `weight z`.
     #[inline(always)]
-    pub fn add<const FMA: bool>(&mut self, weight: f64, z: &[Lanes]) {
+    pub fn add<M: Machine>(&mut self, weight: f64, z: &[Lanes]) {
         let sum = if C > 0 { &mut self.held[0] } else { &mut *self.place };
-        add_weighted::<FMA>(sum, weight, z);
+        add_weighted::<M>(sum, weight, z);
     }
 
     /// Writes the sum to its place.
@@ -87,8 +87,8 @@ impl<'a, const C: usize> Sum<'a, C> {
 
 /// `sum += weight z`
 #[inline(always)]
-fn add_weighted<const FMA: bool>(sum: &mut [Lanes], weight: f64, z: &[Lanes]) {
+fn add_weighted<M: Machine>(sum: &mut [Lanes], weight: f64, z: &[Lanes]) {
     for (sum, z) in sum.iter_mut().zip(z) {
-        *sum = simd::mul_add::<FMA>([weight; LANES], *z, *sum);
+        *sum = simd::mul_add::<M>([weight; LANES], *z, *sum);
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         kernels::FindScores,
         sums::{by_width, dot, of},
     },
-    simd::{self, LANES, Lanes},
+    simd::{self, LANES, Lanes, Machine},
 };
 
 /// How often the step of a unit is halved before it stays where it is.
@@ -119,7 +119,7 @@ impl Block<'_> {
             for (own, start) in own.as_flattened_mut().iter_mut().zip(start.as_flattened()) {
                 *own = start + 0.5 * (*own - start);
             }
-            let score = |other: u32| dot::<false>(own, self.other::<0>(other));
+            let score = |other: u32| dot::<simd::Plain<false>>(own, self.other::<0>(other));
             if others.iter().all(|&other| score(other).abs() <= reach) {
                 return;
             }
@@ -129,7 +129,7 @@ impl Block<'_> {
 
     /// `G` and `h` of up to four units.
     #[inline(always)]
-    pub fn gather<const FMA: bool, const C: usize>(
+    pub fn gather<M: Machine, const C: usize>(
         &self,
         units: &[usize],
         seen: &Seen,
@@ -146,7 +146,7 @@ impl Block<'_> {
                 let mut slopes = simd::filled(&seen.slopes[k..k + live]);
                 slopes[live..].fill(0.0);
                 let residuals = simd::filled(&seen.residuals[k..k + live]);
-                group.add::<FMA>(slopes, residuals, z, self.rank, self.width::<C>());
+                group.add::<M>(slopes, residuals, z, self.rank, self.width::<C>());
                 k += live;
             }
             group.take(lane, self.rank);

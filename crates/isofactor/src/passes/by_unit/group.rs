@@ -2,7 +2,7 @@
 
 use crate::{
     four::triangle,
-    simd::{self, LANES, Lanes, ZERO},
+    simd::{self, LANES, Lanes, Machine, ZERO},
 };
 
 /// How many fours the lower triangle of a square takes as [`add_squares`] holds it.
@@ -13,7 +13,7 @@ pub(super) fn squares(rank: usize) -> usize {
 /// `sum += w_0 z_0 z_0' + ... + w_3 z_3 z_3'`, of which the lower triangle is held: for each four
 /// columns their rows from the first of the four on.
 #[inline(always)]
-pub(super) fn add_squares<const FMA: bool>(
+pub(super) fn add_squares<M: Machine>(
     sum: &mut [Lanes],
     weights: Lanes,
     z: [&[Lanes]; LANES],
@@ -36,10 +36,10 @@ pub(super) fn add_squares<const FMA: bool>(
         ];
         for (i, sum) in rows.iter_mut().enumerate() {
             let a = LANES * c + i;
-            let near = simd::mul_add::<FMA>([numbers[0][a]; LANES], weighted[0], *sum);
+            let near = simd::mul_add::<M>([numbers[0][a]; LANES], weighted[0], *sum);
             let far = simd::mul([numbers[1][a]; LANES], weighted[1]);
-            let near = simd::mul_add::<FMA>([numbers[2][a]; LANES], weighted[2], near);
-            let far = simd::mul_add::<FMA>([numbers[3][a]; LANES], weighted[3], far);
+            let near = simd::mul_add::<M>([numbers[2][a]; LANES], weighted[2], near);
+            let far = simd::mul_add::<M>([numbers[3][a]; LANES], weighted[3], far);
             *sum = simd::add(near, far);
         }
     }
@@ -86,7 +86,7 @@ impl Group {
 
     /// Adds four entries to what is found for a unit.
     #[inline(always)]
-    pub fn add<const FMA: bool>(
+    pub fn add<M: Machine>(
         &mut self,
         slopes: Lanes,
         residuals: Lanes,
@@ -94,11 +94,11 @@ impl Group {
         rank: usize,
         width: usize,
     ) {
-        add_squares::<FMA>(&mut self.squares, simd::mul(slopes, slopes), z, rank, width);
+        add_squares::<M>(&mut self.squares, simd::mul(slopes, slopes), z, rank, width);
         let pulls = simd::mul(slopes, residuals);
         for (c, pull) in self.pull.iter_mut().enumerate().take(width) {
             for k in 0..LANES {
-                *pull = simd::mul_add::<FMA>([pulls[k]; LANES], z[k][c], *pull);
+                *pull = simd::mul_add::<M>([pulls[k]; LANES], z[k][c], *pull);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     four::{self, triangle},
     passes::sums::{dot, of},
-    simd::{self, Kernel, LANES, Lanes},
+    simd::{self, Kernel, LANES, Lanes, Machine},
 };
 
 /// Adds the Gauss-Newton step of every unit of a block to its factors.
@@ -25,7 +25,7 @@ impl<const C: usize> Kernel for Step<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
+    fn run<M: Machine>(mut self, _: M) {
         // Units with few entries have a smaller system: one equation an entry.
         let few = self.block.rank / 2;
         let mut many = Vec::with_capacity(self.block.units());
@@ -33,14 +33,14 @@ impl<const C: usize> Kernel for Step<'_, C> {
         for unit in 0..self.block.units() {
             match self.block.entries(unit).len() {
                 0 => {}
-                count if count <= few => self.step_by_entry::<FMA>(unit, &mut room),
+                count if count <= few => self.step_by_entry::<M>(unit, &mut room),
                 _ => many.push(unit),
             }
         }
         let least = diagonal(self.damping, self.block.rank);
         let mut group = Group::new(self.block.rank);
         for units in many.chunks(LANES) {
-            self.step_four::<FMA>(units, &least, &mut group);
+            self.step_four::<M>(units, &least, &mut group);
         }
     }
 }
@@ -48,10 +48,10 @@ impl<const C: usize> Kernel for Step<'_, C> {
 impl<const C: usize> Step<'_, C> {
     /// `(G + D)^-1 h` of up to four units.
     #[inline(always)]
-    fn step_four<const FMA: bool>(&mut self, units: &[usize], least: &[f64], group: &mut Group) {
-        self.block.gather::<FMA, C>(units, self.seen, group);
-        factorise_damped::<FMA>(&mut group.gram, self.damping, least);
-        four::solve::<FMA>(&group.gram, &mut group.right);
+    fn step_four<M: Machine>(&mut self, units: &[usize], least: &[f64], group: &mut Group) {
+        self.block.gather::<M, C>(units, self.seen, group);
+        factorise_damped::<M>(&mut group.gram, self.damping, least);
+        four::solve::<M>(&group.gram, &mut group.right);
         let width = self.block.width::<C>();
         for (lane, unit) in units.iter().enumerate() {
             let own = self.own[unit * width..].as_flattened_mut();
@@ -68,7 +68,7 @@ impl<const C: usize> Step<'_, C> {
     /// (G + D)^-1 h = sum_k s_k c_k D^-1 z_k    (K + I) c = g    K_kl = s_k s_l z_k' D^-1 z_l
     /// ```
     #[inline(always)]
-    fn step_by_entry<const FMA: bool>(&mut self, unit: usize, room: &mut Vec<f64>) {
+    fn step_by_entry<M: Machine>(&mut self, unit: usize, room: &mut Vec<f64>) {
         let (width, entries) = (self.block.width::<C>(), self.block.entries(unit));
         let (others, n) = (&self.block.others[entries.clone()], entries.len());
         let slopes = &self.seen.slopes[entries.clone()];
@@ -78,7 +78,7 @@ impl<const C: usize> Step<'_, C> {
             for l in 0..=k {
                 let damped = of::<C>(self.damped, width, others[l] as usize);
                 let same = if k == l { 1.0 } else { 0.0 };
-                room.push(slopes[k] * slopes[l] * dot::<FMA>(z, damped) + same);
+                room.push(slopes[k] * slopes[l] * dot::<M>(z, damped) + same);
             }
         }
         room.extend_from_slice(&self.seen.residuals[entries]);
@@ -88,7 +88,7 @@ impl<const C: usize> Step<'_, C> {
         for k in 0..n {
             let damped = of::<C>(self.damped, width, others[k] as usize);
             for (own, damped) in own.iter_mut().zip(damped) {
-                *own = simd::mul_add::<FMA>([slopes[k] * c[k]; LANES], *damped, *own);
+                *own = simd::mul_add::<M>([slopes[k] * c[k]; LANES], *damped, *own);
             }
         }
     }
@@ -125,9 +125,9 @@ impl Kernel for Undamp<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, machine: M) {
         let mut lower: Vec<Lanes> = self.damping.iter().map(|&d| [d; LANES]).collect();
-        four::factorise::<FMA>(&mut lower, &diagonal(self.damping, self.rank));
-        Solve { rank: self.rank, lower: &lower, x: self.x }.run::<FMA>();
+        four::factorise::<M>(&mut lower, &diagonal(self.damping, self.rank));
+        Solve { rank: self.rank, lower: &lower, x: self.x }.run(machine);
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     linalg,
     observations::Side,
     passes::{split_at_ends, sums::of},
-    simd::{self, Kernel, LANES, Lanes, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
 };
 
 /// What the entries of a block say of its units.
@@ -38,7 +38,7 @@ impl<const C: usize> Kernel for Collect<'_, C> {
     type Output = Collected;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Collected {
+    fn run<M: Machine>(self, _: M) -> Collected {
         let rank = self.block.rank;
         let width = self.block.width::<C>();
         let size = triangle(rank);
@@ -49,7 +49,7 @@ impl<const C: usize> Kernel for Collect<'_, C> {
         for first in (0..self.block.units()).step_by(LANES) {
             let units = [first, first + 1, first + 2, first + 3];
             let live = LANES.min(self.block.units() - first);
-            self.block.gather::<FMA, C>(&units[..live], self.seen, &mut group);
+            self.block.gather::<M, C>(&units[..live], self.seen, &mut group);
             grams.extend_from_slice(&group.gram);
             for (sum, gram) in sum.iter_mut().zip(&group.gram) {
                 *sum = simd::add(*sum, *gram);
@@ -62,7 +62,7 @@ impl<const C: usize> Kernel for Collect<'_, C> {
                 let slopes = &self.seen.slopes[self.block.entries(unit)];
                 let weight = linalg::dot(slopes, slopes);
                 let own = [of::<C>(self.own, width, unit); LANES];
-                add_squares::<FMA>(&mut of_others, [weight, 0.0, 0.0, 0.0], own, rank, width);
+                add_squares::<M>(&mut of_others, [weight, 0.0, 0.0, 0.0], own, rank, width);
             }
         }
         let mut sum_of_others = vec![0.0; size];
@@ -120,24 +120,20 @@ impl Kernel for Factorise<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         for gram in self.grams.chunks_exact_mut(self.damping.len()) {
-            factorise_damped::<FMA>(gram, self.damping, self.least);
+            factorise_damped::<M>(gram, self.damping, self.least);
         }
     }
 }
 
 /// `G + D = LL'` in the place of `G`, of four units.
 #[inline(always)]
-pub(super) fn factorise_damped<const FMA: bool>(
-    gram: &mut [Lanes],
-    damping: &[f64],
-    least: &[f64],
-) {
+pub(super) fn factorise_damped<M: Machine>(gram: &mut [Lanes], damping: &[f64], least: &[f64]) {
     for (gram, &damping) in gram.iter_mut().zip(damping) {
         *gram = simd::add(*gram, [damping; LANES]);
     }
-    four::factorise::<FMA>(gram, least);
+    four::factorise::<M>(gram, least);
 }
 
 /// Solves the systems of a block in the place of their right sides; the matrices repeat when there
@@ -152,7 +148,7 @@ impl Kernel for Solve<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let (rank, width) = (self.rank, self.rank.div_ceil(LANES));
         let mut abreast = vec![ZERO; rank];
         let groups = self.x.chunks_mut(LANES * width);
@@ -160,7 +156,7 @@ impl Kernel for Solve<'_> {
             for (lane, x) in units.chunks_exact(width).enumerate() {
                 abreast.iter_mut().zip(x.as_flattened()).for_each(|(to, x)| to[lane] = *x);
             }
-            four::solve::<FMA>(lower, &mut abreast);
+            four::solve::<M>(lower, &mut abreast);
             for (lane, x) in units.chunks_exact_mut(width).enumerate() {
                 x.as_flattened_mut().iter_mut().zip(&abreast).for_each(|(x, from)| *x = from[lane]);
             }

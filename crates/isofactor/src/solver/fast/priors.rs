@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::units::{Lists, Units};
 use crate::four::triangle;
-use crate::simd::{self, Kernel, LANES, Lanes, ZERO};
+use crate::simd::{self, Kernel, LANES, Lanes, Machine, ZERO};
 
 /// What the presence of each unit of the other side says about a unit's coordinates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ impl Kernel for Pass<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let Coordinates { alpha, beta, gaps, weights, variances, spread, squares } =
             self.coordinates;
         for &t in self.order {
@@ -167,20 +167,20 @@ impl Kernel for Pass<'_> {
             let (mut pull, mut weight) = (ZERO, 0.0);
             for &i in units {
                 let x = self.share[i as usize];
-                pull = simd::mul_add::<FMA>([x; LANES], gaps[i as usize], pull);
+                pull = simd::mul_add::<M>([x; LANES], gaps[i as usize], pull);
                 weight += x * x;
             }
-            let precision = simd::mul_add::<FMA>(*alpha, [weight; LANES], *beta);
-            let pull = simd::mul_add::<FMA>([weight; LANES], weights[t], pull);
+            let precision = simd::mul_add::<M>(*alpha, [weight; LANES], *beta);
+            let pull = simd::mul_add::<M>([weight; LANES], weights[t], pull);
             let new = simd::div(simd::mul(*alpha, pull), precision);
             let change = simd::sub(new, weights[t]);
             for &i in units {
                 let x = -self.share[i as usize];
-                gaps[i as usize] = simd::mul_add::<FMA>([x; LANES], change, gaps[i as usize]);
+                gaps[i as usize] = simd::mul_add::<M>([x; LANES], change, gaps[i as usize]);
             }
             weights[t] = new;
             variances[t] = simd::div([1.0; LANES], precision);
-            *squares = simd::add(*squares, simd::mul_add::<FMA>(new, new, variances[t]));
+            *squares = simd::add(*squares, simd::mul_add::<M>(new, new, variances[t]));
             *spread = simd::add(*spread, simd::div([weight; LANES], precision));
         }
     }

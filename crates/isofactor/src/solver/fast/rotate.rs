@@ -11,7 +11,7 @@ use super::{priors::Presence, units::Units};
 use crate::{
     four::triangle,
     linalg::{self, Mat},
-    simd::{self, Kernel, LANES, Lanes, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
 };
 
 /// `mean_i E (u_i - pi_i)(u_i - pi_i)'` over the factors.
@@ -111,7 +111,7 @@ impl Kernel for TurnCovariances<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn run<M: Machine>(self, _: M) {
         let (p, r, t) = (self.p, self.p - 1, self.t);
         let width = p.div_ceil(LANES);
         // T' row after row, whole lanes; the effect is turned into itself.
@@ -135,7 +135,7 @@ impl Kernel for TurnCovariances<'_> {
             for a in 0..r {
                 let to = &mut half[a * width..(a + 1) * width];
                 for c in 0..r {
-                    add_row::<FMA>(to, t[a * r + c], &full[c * width..(c + 1) * width]);
+                    add_row::<M>(to, t[a * r + c], &full[c * width..(c + 1) * width]);
                 }
             }
             half[r * width..].copy_from_slice(&full[r * width..]);
@@ -144,7 +144,7 @@ impl Kernel for TurnCovariances<'_> {
                 let to = &mut full[a * width..(a + 1) * width];
                 for c in 0..p {
                     let share = half.as_flattened()[a * LANES * width + c];
-                    add_row::<FMA>(to, share, &across[c * width..(c + 1) * width]);
+                    add_row::<M>(to, share, &across[c * width..(c + 1) * width]);
                 }
             }
             let flat = full.as_flattened();
@@ -158,9 +158,9 @@ impl Kernel for TurnCovariances<'_> {
 
 /// `to += share from`
 #[inline(always)]
-fn add_row<const FMA: bool>(to: &mut [Lanes], share: f64, from: &[Lanes]) {
+fn add_row<M: Machine>(to: &mut [Lanes], share: f64, from: &[Lanes]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = simd::mul_add::<FMA>([share; LANES], *from, *to);
+        *to = simd::mul_add::<M>([share; LANES], *from, *to);
     }
 }
 

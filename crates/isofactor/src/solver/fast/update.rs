@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::units::{Lists, Responses};
 use crate::{
     four::{self, triangle},
-    simd::{self, Kernel, LANES, Lanes, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
 };
 
 /// Where the moments of a unit lie.
@@ -76,14 +76,14 @@ impl Kernel for Update<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) -> f64 {
+    fn run<M: Machine>(mut self, _: M) -> f64 {
         let mut all: Vec<Sums> = (0..self.chunk()).map(|_| Sums::new(self.layout)).collect();
         let mut four = Four::new(self.layout.p);
         let mut total = 0.0;
         let mut first = self.units.start;
         while first < self.units.end {
             let units = first..(first + all.len()).min(self.units.end);
-            self.gather_all::<FMA>(units.clone(), &mut all);
+            self.gather_all::<M>(units.clone(), &mut all);
             for (unit, sums) in units.clone().step_by(LANES).zip(all.chunks(LANES)) {
                 let live = (units.end - unit).min(LANES);
                 for lane in 0..LANES {
@@ -91,7 +91,7 @@ impl Kernel for Update<'_> {
                     let i = lane.min(live - 1);
                     four.load(lane, &sums[i], self.layout, self.precision, self.prior, unit + i);
                 }
-                let squares = four.solve::<FMA>(self.precision);
+                let squares = four.solve::<M>(self.precision);
                 for (lane, squares) in squares.into_iter().enumerate().take(live) {
                     self.store(unit + lane, lane, &four);
                     total += squares;
@@ -113,7 +113,7 @@ impl Update<'_> {
     /// The sums over the entries of some units. Where the moments of the other side outgrow the
     /// cache they are walked through in bands, each for all units before the next.
     #[inline(always)]
-    fn gather_all<const FMA: bool>(&self, units: Range<usize>, all: &mut [Sums]) {
+    fn gather_all<M: Machine>(&self, units: Range<usize>, all: &mut [Sums]) {
         let starts = self.lists.starts;
         let mut next: Vec<usize> = units.clone().map(|unit| starts[unit]).collect();
         all.iter_mut().for_each(Sums::clear);
@@ -130,7 +130,7 @@ impl Update<'_> {
                         to += 1;
                     }
                 }
-                self.gather::<FMA>(*next..to, sums);
+                self.gather::<M>(*next..to, sums);
                 *next = to;
             }
         }
@@ -138,7 +138,7 @@ impl Update<'_> {
 
     /// Adds some entries to the sums of their unit.
     #[inline(always)]
-    fn gather<const FMA: bool>(&self, range: Range<usize>, sums: &mut Sums) {
+    fn gather<M: Machine>(&self, range: Range<usize>, sums: &mut Sums) {
         let width = self.layout.width();
         let Responses { z, w, level, noise_precision } = self.responses;
         let mut at = range.start;
@@ -164,11 +164,11 @@ impl Update<'_> {
                 &self.moments[places[2]..][..width],
                 &self.moments[places[3]..][..width],
             ];
-            add_four::<FMA>(&mut sums.moments, weights, of);
+            add_four::<M>(&mut sums.moments, weights, of);
             let squares = self.layout.squares;
             let means =
                 [&of[0][squares..], &of[1][squares..], &of[2][squares..], &of[3][squares..]];
-            add_four::<FMA>(&mut sums.products, responses, means);
+            add_four::<M>(&mut sums.products, responses, means);
             at += live;
         }
     }
@@ -188,14 +188,14 @@ impl Update<'_> {
 
 /// `sum += a_0 x_0 + ... + a_3 x_3`
 #[inline(always)]
-fn add_four<const FMA: bool>(sum: &mut [Lanes], a: Lanes, x: [&[Lanes]; LANES]) {
+fn add_four<M: Machine>(sum: &mut [Lanes], a: Lanes, x: [&[Lanes]; LANES]) {
     let n = sum.len();
     let [x0, x1, x2, x3] = [&x[0][..n], &x[1][..n], &x[2][..n], &x[3][..n]];
     for i in 0..n {
-        let near = simd::mul_add::<FMA>([a[0]; LANES], x0[i], sum[i]);
+        let near = simd::mul_add::<M>([a[0]; LANES], x0[i], sum[i]);
         let far = simd::mul([a[1]; LANES], x1[i]);
-        let near = simd::mul_add::<FMA>([a[2]; LANES], x2[i], near);
-        let far = simd::mul_add::<FMA>([a[3]; LANES], x3[i], far);
+        let near = simd::mul_add::<M>([a[2]; LANES], x2[i], near);
+        let far = simd::mul_add::<M>([a[3]; LANES], x3[i], far);
         sum[i] = simd::add(near, far);
     }
 }
@@ -267,21 +267,21 @@ impl Four {
 
     /// Posterior mean and covariance, and `tau sum_k w_k E (z_k - x_k)^2`.
     #[inline(always)]
-    fn solve<const FMA: bool>(&mut self, precision: &[f64]) -> Lanes {
+    fn solve<M: Machine>(&mut self, precision: &[f64]) -> Lanes {
         let p = self.p;
         self.lower.copy_from_slice(&self.gram);
         for (a, &alpha) in precision.iter().enumerate() {
             let place = triangle(a) + a;
             self.lower[place] = simd::add(self.lower[place], [alpha; LANES]);
         }
-        four::factorise::<FMA>(&mut self.lower, precision);
-        four::invert::<FMA>(&self.lower, &mut self.lower_inverse, &mut self.inverse, p);
+        four::factorise::<M>(&mut self.lower, precision);
+        four::invert::<M>(&self.lower, &mut self.lower_inverse, &mut self.inverse, p);
         for a in 0..p {
             let mut sum = ZERO;
             for b in 0..p {
                 let right = simd::add(self.right[b], self.prior[b]);
                 let place = if a >= b { triangle(a) + b } else { triangle(b) + a };
-                sum = simd::mul_add::<FMA>(self.inverse[place], right, sum);
+                sum = simd::mul_add::<M>(self.inverse[place], right, sum);
             }
             self.mean[a] = sum;
         }
@@ -291,18 +291,15 @@ impl Four {
             let mut row = ZERO;
             for b in 0..a {
                 let place = triangle(a) + b;
-                let second = simd::mul_add::<FMA>(self.mean[a], self.mean[b], self.inverse[place]);
-                row = simd::mul_add::<FMA>(self.gram[place], second, row);
+                let second = simd::mul_add::<M>(self.mean[a], self.mean[b], self.inverse[place]);
+                row = simd::mul_add::<M>(self.gram[place], second, row);
             }
             let place = triangle(a) + a;
-            let second = simd::mul_add::<FMA>(self.mean[a], self.mean[a], self.inverse[place]);
-            squares = simd::mul_add::<FMA>(self.gram[place], second, squares);
-            squares = simd::mul_add::<FMA>([2.0; LANES], row, squares);
-            squares = simd::mul_add::<FMA>(
-                [-2.0; LANES],
-                simd::mul(self.right[a], self.mean[a]),
-                squares,
-            );
+            let second = simd::mul_add::<M>(self.mean[a], self.mean[a], self.inverse[place]);
+            squares = simd::mul_add::<M>(self.gram[place], second, squares);
+            squares = simd::mul_add::<M>([2.0; LANES], row, squares);
+            squares =
+                simd::mul_add::<M>([-2.0; LANES], simd::mul(self.right[a], self.mean[a]), squares);
         }
         squares
     }
