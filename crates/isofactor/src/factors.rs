@@ -153,6 +153,11 @@ impl Factors {
         &mut self.columns
     }
 
+    /// The factors of both sides, to be changed.
+    pub(crate) fn both_mut(&mut self) -> (&mut [Lanes], &mut [Lanes]) {
+        (&mut self.rows, &mut self.columns)
+    }
+
     /// The factors of a side as they are held.
     pub(crate) fn held(&self, side: Side) -> &[Lanes] {
         match side {

@@ -1,5 +1,7 @@
 //! Checked entries of a partly observed matrix, reachable by row and by column.
 
+use std::ops::Range;
+
 use crate::error::{DataError, Result};
 
 /// Rows and columns of a matrix.
@@ -114,8 +116,9 @@ impl FromIterator<Entry> for EntryList {
 /// place in that order is its number `k`. The same pair may occur several times: each occurrence
 /// is an observation of its own.
 ///
-/// Column by column they are held in bands: a band is a run of rows whose factors fit in a fast
-/// cache together, and within a band the entries are in the order of their columns.
+/// Column by column they are held in bands: a band is a run of rows that fits in a fast cache, with
+/// its factors and a number for each of its entries, and within a band the entries are in the order
+/// of their columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observations {
     shape: Shape,
@@ -128,12 +131,27 @@ pub struct Observations {
     placed_rows: Vec<u32>,
     /// Where each column of each band begins in that order.
     band_starts: Vec<u32>,
+    /// Where the rows of each band begin, and where those of the last one end.
+    band_rows: Vec<usize>,
 }
 
-/// How many rows a band holds: at rank 16 their factors take a mebibyte.
-const BAND: usize = 1 << 13;
+/// How many rows a band holds at most: at rank 16 their factors take a mebibyte.
+const BAND_ROWS: usize = 1 << 13;
+/// How many entries a band holds at most: a number for each takes half a mebibyte.
+const BAND_ENTRIES: usize = 1 << 16;
 /// Bands are not so many that a column has fewer entries than this in one, on average.
-const LEAST_IN_BAND: usize = 4;
+const LEAST_IN_BAND: usize = 16;
+
+/// A run of rows, and its entries column by column.
+#[derive(Debug, Clone)]
+pub(crate) struct Band<'a> {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// The numbers of its entries: their places in the order of bands and columns are the same.
+    pub entries: Range<usize>,
+    /// Where each column begins in the order of bands and columns, and where the last one ends.
+    pub starts: &'a [u32],
+}
 
 impl Observations {
     /// Checks the entries and arranges them by row and by column.
@@ -159,25 +177,26 @@ impl Observations {
             values[k] = entry.value;
         }
         drop(entries);
-        let band_of = bands(shape, columns.len());
-        let count = band_of(shape.rows - 1) + 1;
-        let group = |row: usize, column: u32| band_of(row) * shape.columns + column as usize;
-        let groups = (0..shape.rows).flat_map(|row| {
-            columns[row_starts[row]..row_starts[row + 1]].iter().map(move |&c| group(row, c))
+        let band_rows = bands(shape, &row_starts);
+        let groups = band_rows.windows(2).enumerate().flat_map(|(band, rows)| {
+            let of_band = &columns[row_starts[rows[0]]..row_starts[rows[1]]];
+            of_band.iter().map(move |&column| band * shape.columns + column as usize)
         });
-        let mut next = starts(count * shape.columns, groups);
+        let mut next = starts((band_rows.len() - 1) * shape.columns, groups);
         let band_starts = next.iter().map(|&start| start as u32).collect();
         let mut places = vec![0u32; columns.len()];
         let mut placed_rows = vec![0u32; columns.len()];
-        for row in 0..shape.rows {
-            for k in row_starts[row]..row_starts[row + 1] {
-                let place = &mut next[group(row, columns[k])];
-                placed_rows[*place] = row as u32;
-                places[k] = *place as u32;
-                *place += 1;
+        for (rows, next) in band_rows.windows(2).zip(next.chunks_mut(shape.columns)) {
+            for row in rows[0]..rows[1] {
+                for k in row_starts[row]..row_starts[row + 1] {
+                    let place = &mut next[columns[k] as usize];
+                    placed_rows[*place] = row as u32;
+                    places[k] = *place as u32;
+                    *place += 1;
+                }
             }
         }
-        Ok(Self { shape, row_starts, columns, values, places, placed_rows, band_starts })
+        Ok(Self { shape, row_starts, columns, values, places, placed_rows, band_starts, band_rows })
     }
 
     /// Every entry of a matrix: complete observation. `value` is asked row by row.
@@ -289,12 +308,14 @@ impl Observations {
         &self.placed_rows
     }
 
-    /// For each band, where each of its columns begins in the order of bands and columns, and
-    /// where the last one ends.
-    pub(crate) fn bands(&self) -> impl Iterator<Item = &[u32]> {
+    /// The bands, in the order of their rows.
+    pub(crate) fn bands(&self) -> impl Iterator<Item = Band<'_>> {
         let columns = self.shape.columns;
-        let count = (self.band_starts.len() - 1) / columns;
-        (0..count).map(move |band| &self.band_starts[band * columns..=(band + 1) * columns])
+        self.band_rows.windows(2).enumerate().map(move |(band, rows)| Band {
+            rows: rows[0]..rows[1],
+            entries: self.row_starts[rows[0]]..self.row_starts[rows[1]],
+            starts: &self.band_starts[band * columns..=(band + 1) * columns],
+        })
     }
 }
 
@@ -320,11 +341,22 @@ pub struct RowEntries<'a> {
     pub values: &'a [f64],
 }
 
-/// To which band a row belongs.
-fn bands(shape: Shape, count: usize) -> impl Fn(usize) -> usize + Copy {
-    let most = (count / (LEAST_IN_BAND * shape.columns)).max(1);
-    let rows = shape.rows.div_ceil(most).max(BAND);
-    move |row| row / rows
+/// Where the rows of each band begin, and where those of the last one end.
+fn bands(shape: Shape, row_starts: &[usize]) -> Vec<usize> {
+    let least = LEAST_IN_BAND * shape.columns;
+    let mut band_rows = vec![0];
+    let mut first = 0;
+    for row in 1..shape.rows {
+        // With the next row the band would be too large.
+        let entries = row_starts[row + 1] - row_starts[first];
+        let full = entries > BAND_ENTRIES || row - first == BAND_ROWS;
+        if full && row_starts[row] - row_starts[first] >= least {
+            band_rows.push(row);
+            first = row;
+        }
+    }
+    band_rows.push(shape.rows);
+    band_rows
 }
 
 fn check_size(shape: Shape, count: usize) -> Result<()> {
@@ -411,14 +443,20 @@ mod tests {
 
     #[test]
     fn many_rows_come_in_bands() {
-        let shape = Shape { rows: 3 * BAND, columns: 2 };
-        let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
-        let bands: Vec<&[u32]> = all.bands().collect();
-        assert_eq!(bands.len(), 3);
-        for (band, starts) in bands.iter().enumerate() {
-            for places in starts.windows(2) {
-                let rows = &all.placed_rows()[places[0] as usize..places[1] as usize];
-                assert!(rows.iter().map(|&row| row as usize).eq(band * BAND..(band + 1) * BAND));
+        for columns in [2, 20] {
+            let shape = Shape { rows: 3 * BAND_ROWS, columns };
+            let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
+            let bands: Vec<Band<'_>> = all.bands().collect();
+            let rows = BAND_ROWS.min(BAND_ENTRIES / columns);
+            assert_eq!(bands.len(), shape.rows.div_ceil(rows));
+            for (number, band) in bands.iter().enumerate() {
+                let of_band = number * rows..shape.rows.min((number + 1) * rows);
+                assert_eq!(band.rows, of_band);
+                assert_eq!(band.entries, of_band.start * columns..of_band.end * columns);
+                for places in band.starts.windows(2) {
+                    let rows = &all.placed_rows()[places[0] as usize..places[1] as usize];
+                    assert!(rows.iter().map(|&row| row as usize).eq(of_band.clone()));
+                }
             }
         }
     }
@@ -443,7 +481,7 @@ mod tests {
             prop_assert_eq!(observations.bands().count(), 1);
             let mut places = observations.places().to_vec();
             for (entry, &place) in by_row.iter().zip(&places) {
-                let starts = observations.bands().next().unwrap();
+                let starts = observations.bands().next().unwrap().starts;
                 prop_assert_eq!(observations.placed_rows()[place as usize] as usize, entry.row);
                 let of_column = starts[entry.column]..starts[entry.column + 1];
                 prop_assert!(of_column.contains(&place));

@@ -82,6 +82,8 @@ pub(super) struct PullRows<'a, const C: usize> {
     pub factors: &'a Factors,
     pub rows: Range<usize>,
     pub pulls: &'a [f64],
+    /// The first place in the room.
+    pub first: usize,
     pub room: &'a [AtomicU64],
     pub out: &'a mut [Lanes],
 }
@@ -100,7 +102,7 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
             (pulls, rest) = rest.split_at(entries.columns.len());
             let places = &places[entries.first..][..pulls.len()];
             for (&pull, &place) in pulls.iter().zip(places) {
-                put(&self.room[place as usize], pull);
+                put(&self.room[place as usize - self.first], pull);
             }
             add_entries::<M, C>(out, pulls, entries.columns, columns, width);
         }
@@ -111,6 +113,8 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
 pub(super) struct PullColumns<'a, const C: usize> {
     pub factors: &'a Factors,
     pub starts: &'a [u32],
+    /// The first place in the room.
+    pub first: usize,
     pub placed_rows: &'a [u32],
     pub columns: Range<usize>,
     pub room: &'a [AtomicU64],
@@ -124,7 +128,8 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
     fn run<M: Machine>(self, _: M) {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
-            let places = self.starts[column] as usize..self.starts[column + 1] as usize;
+            let [start, end] = [0, 1].map(|i| self.starts[column + i] as usize - self.first);
+            let places = start..end;
             let (pulls, pull_rest) = self.room[places.clone()].as_chunks::<2>();
             let (of_rows, row_rest) = self.placed_rows[places].as_chunks::<2>();
             let mut sum = Sum::<C>::from(out);

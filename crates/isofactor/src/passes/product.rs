@@ -51,7 +51,10 @@ impl<'a> Sparse<'a> {
     pub fn transpose_times(&self, of_rows: &Factors) -> Vec<Lanes> {
         let columns = self.entries.observations.shape().columns;
         let mut out = vec![ZERO; columns * of_rows.width()];
-        self.entries.pull_columns(of_rows, &self.placed, &mut out);
+        for band in &self.entries.bands {
+            let placed = &self.placed[band.band.entries.clone()];
+            self.entries.pull_columns(band, of_rows, placed, &mut out);
+        }
         out
     }
 }
