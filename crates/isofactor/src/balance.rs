@@ -16,7 +16,7 @@ const LEAST_SHARE: f64 = 1e-8;
 impl Factors {
     /// `Z'DZ = U'U - V'V`, row after row, four abreast like the factors themselves.
     pub fn imbalance(&self) -> Vec<f64> {
-        let (mut difference, of_columns) = self.squares();
+        let [mut difference, of_columns] = self.squares();
         linalg::add_scaled(&mut difference, -1.0, &of_columns);
         difference
     }
@@ -56,7 +56,7 @@ impl Factors {
     /// None where the factors are not finite.
     pub(crate) fn balancing(&self) -> Option<Turn> {
         let (rank, size) = (self.rank(), LANES * self.width());
-        let (of_rows, of_columns) = self.squares();
+        let [of_rows, of_columns] = self.squares();
         let first = |square| linalg::row_major(square, size, size).submatrix(0, 0, rank, rank);
         let (p, q) = (first(&of_rows), first(&of_columns));
         let (values, vectors) = eigen(p)?;
@@ -120,7 +120,7 @@ mod tests {
         let off = turned.imbalance().iter().fold(0.0f64, |a, b| a.max(b.abs()));
         assert!(off < 1e-11 * turned.inner(&turned), "{off}");
         // The squares are the singular values of `UV'`, as those of the balanced factors are.
-        let (of_rows, _) = turned.squares();
+        let [of_rows, _] = turned.squares();
         let (_, values) = z.balanced().unwrap();
         let mut found: Vec<f64> = (0..5).map(|i| of_rows[i * 8 + i]).collect();
         found.sort_by(|a, b| b.total_cmp(a));

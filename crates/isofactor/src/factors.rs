@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    linalg,
+    gram, linalg,
     observations::{Shape, Side},
     simd::{self, LANES, Lanes, ZERO},
 };
@@ -143,14 +143,6 @@ impl Factors {
     /// The factors of all columns as they are held.
     pub(crate) fn held_columns(&self) -> &[Lanes] {
         &self.columns
-    }
-
-    pub(crate) fn held_rows_mut(&mut self) -> &mut [Lanes] {
-        &mut self.rows
-    }
-
-    pub(crate) fn held_columns_mut(&mut self) -> &mut [Lanes] {
-        &mut self.columns
     }
 
     /// The factors of both sides, to be changed.
@@ -328,37 +320,22 @@ impl Factors {
     }
 
     /// `U'U` and `V'V`, row after row, four abreast like the factors themselves.
-    pub(crate) fn squares(&self) -> (Vec<f64>, Vec<f64>) {
-        let size = LANES * self.width();
-        let square = |side: &[Lanes]| {
-            let parts: Vec<Vec<f64>> = (side.par_chunks(CHUNK * self.width()))
-                .map(|part| {
-                    let mut square = vec![0.0; size * size];
-                    linalg::add_transpose_times(&mut square, 1.0, part.as_flattened(), size);
-                    square
-                })
-                .collect();
-            let mut sum = vec![0.0; size * size];
-            parts.iter().for_each(|part| linalg::add_scaled(&mut sum, 1.0, part));
-            sum
-        };
-        (square(&self.rows), square(&self.columns))
+    pub(crate) fn squares(&self) -> [Vec<f64>; 2] {
+        gram::squares([&self.rows, &self.columns], self.width())
+    }
+
+    /// `Z <- a Z + [U A; V B]` for other factors `[U; V]` and matrices `A` and `B`.
+    pub(crate) fn add_products(&mut self, a: f64, of: &Factors, by: [&[f64]; 2]) {
+        let width = self.width();
+        let to = [&mut self.rows[..], &mut self.columns[..]];
+        gram::add_products(to, a, [&of.rows, &of.columns], by, width);
     }
 
     /// `[U A; V B]` for the matrices of a turn.
     pub(crate) fn turned(&self, by: &Turn) -> Factors {
-        let size = LANES * self.width();
-        let turn = |side: &[Lanes], by: &[f64]| {
-            let chunk = CHUNK * self.width();
-            let mut turned = vec![ZERO; side.len()];
-            turned.par_chunks_mut(chunk).zip(side.par_chunks(chunk)).for_each(|(to, from)| {
-                let (to, from) = (to.as_flattened_mut(), from.as_flattened());
-                linalg::add_product(to, 1.0, from, by, size);
-            });
-            turned
-        };
-        let (rows, columns) = (turn(&self.rows, &by.rows), turn(&self.columns, &by.columns));
-        Factors { rank: self.rank, rows, columns }
+        let mut turned = Factors::zeros(self.shape(), self.rank);
+        turned.add_products(0.0, self, [&by.rows, &by.columns]);
+        turned
     }
 
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {

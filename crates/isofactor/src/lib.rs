@@ -53,6 +53,7 @@ pub mod evaluation;
 pub mod factors;
 mod fit;
 mod four;
+mod gram;
 pub mod init;
 mod linalg;
 pub mod link;

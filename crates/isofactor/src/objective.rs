@@ -7,13 +7,12 @@
 //! with `s = 1` (sum) or `s = 1/M` (mean), `x_k = u_i . v_t`, `Z'DZ = U'U - V'V`. A known link is
 //! not penalised.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     config::LossScale,
     error::Result,
-    factors::{CHUNK, Factors},
+    factors::Factors,
     linalg::{self, Mat},
     link::{
         LearnedLink, Link, LinkSpace,
@@ -21,7 +20,6 @@ use crate::{
         table::Grid,
     },
     passes::{Entries, Evaluated, ResidualMoments},
-    simd::{LANES, Lanes},
 };
 
 /// The weights of the objective.
@@ -80,9 +78,20 @@ impl Objective {
         link: &Link,
         evaluated: &Evaluated,
     ) -> ObjectiveValue {
+        self.value_with_balance(entries, self.balance(factors), link, evaluated)
+    }
+
+    /// The same where the balance term is known.
+    pub(crate) fn value_with_balance(
+        &self,
+        entries: &Entries<'_>,
+        balance: f64,
+        link: &Link,
+        evaluated: &Evaluated,
+    ) -> ObjectiveValue {
         ObjectiveValue {
             data: self.weight(entries.observations().len()) * evaluated.squares,
-            balance: self.balance(factors),
+            balance,
             link: link.learned().map_or(0.0, |link| self.link_term(link)),
         }
     }
@@ -135,10 +144,9 @@ impl Objective {
         let mut gradient = pull;
         let scale = -2.0 * sign * self.weight(entries.observations().len());
         let lambda = sign * self.balance_penalty;
-        let imbalance = factors.imbalance();
-        let (rows, columns) = (factors.held_rows(), factors.held_columns());
-        add_balance(gradient.held_rows_mut(), scale, rows, lambda, &imbalance);
-        add_balance(gradient.held_columns_mut(), scale, columns, -lambda, &imbalance);
+        let of_rows: Vec<f64> = factors.imbalance().iter().map(|d| lambda * d).collect();
+        let of_columns: Vec<f64> = of_rows.iter().map(|d| -d).collect();
+        gradient.add_products(scale, factors, [&of_rows, &of_columns]);
         gradient
     }
 
@@ -228,21 +236,4 @@ impl LinkEquations {
     ) -> Result<Vec<f64>> {
         program.minimum(&self.lower, &self.right, active)
     }
-}
-
-/// `gradient <- scale gradient + signed_lambda side (U'U - V'V)`
-fn add_balance(
-    gradient: &mut [Lanes],
-    scale: f64,
-    side: &[Lanes],
-    signed_lambda: f64,
-    imbalance: &[f64],
-) {
-    let size = imbalance.len().isqrt();
-    let chunk = CHUNK * size / LANES;
-    gradient.par_chunks_mut(chunk).zip(side.par_chunks(chunk)).for_each(|(gradient, side)| {
-        let gradient = gradient.as_flattened_mut();
-        gradient.iter_mut().for_each(|g| *g *= scale);
-        linalg::add_product(gradient, signed_lambda, side.as_flattened(), imbalance, size);
-    });
 }

@@ -55,16 +55,24 @@ impl FineGrid {
         self.cuts * self.grid.intervals()
     }
 
-    /// The pieces of four scores inside the grid, and where in them (-1/2 to 1/2) they lie.
+    /// Where four scores inside the grid lie.
     #[inline(always)]
-    fn locate<M: Machine>(&self, m: M, x: M::Four, mask: usize) -> ([usize; LANES], M::Four) {
+    fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
         let position = m.mul_add(x, m.splat(self.density), m.splat(self.offset));
         let position = m.smaller(position, m.splat(self.last));
         let rounded = m.add(position, m.splat(ROUNDING));
         let whole = m.sub(rounded, m.splat(ROUNDING));
-        let places = m.lanes(rounded).map(|number| number.to_bits() as usize & mask);
-        (places, m.sub(position, whole))
+        FinePlace { rounded: m.lanes(rounded), t: m.lanes(m.sub(position, whole)) }
     }
+}
+
+/// Where four scores lie.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FinePlace {
+    /// Their pieces, in the lowest bits.
+    rounded: Lanes,
+    /// Where in the pieces, from -1/2 to 1/2.
+    t: Lanes,
 }
 
 /// A link, tabulated finely.
@@ -84,17 +92,29 @@ impl FineTable {
         Self { grid: grid.clone(), pieces }
     }
 
-    /// Value and slope at four scores inside the grid.
+    /// Where four scores inside the grid lie.
     #[inline(always)]
-    pub fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
-        let (places, t) = self.grid.locate(m, x, self.pieces.len() - 1);
-        let a = self.coefficients(m, places);
+    pub fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
+        self.grid.place(m, x)
+    }
+
+    /// Value and slope at four scores.
+    #[inline(always)]
+    pub fn at<M: Machine>(&self, m: M, place: &FinePlace) -> (M::Four, M::Four) {
+        let (a, t) = (self.coefficients(m, self.numbers(place)), m.load(&place.t));
         let value = m.mul_add(a[3], t, a[2]);
         let slope = m.mul_add(a[3], t, value);
         let value = m.mul_add(value, t, a[1]);
         let slope = m.mul_add(slope, t, value);
         let value = m.mul_add(value, t, a[0]);
         (value, m.mul(slope, m.splat(self.grid.density)))
+    }
+
+    /// The numbers of four pieces.
+    #[inline(always)]
+    fn numbers(&self, place: &FinePlace) -> [usize; LANES] {
+        let mask = self.pieces.len() - 1;
+        place.rounded.map(|number| number.to_bits() as usize & mask)
     }
 
     /// For each power the coefficients of four pieces.
@@ -121,13 +141,13 @@ impl FineTable {
     pub fn residuals<M: Machine>(
         &self,
         m: M,
-        x: M::Four,
+        place: &FinePlace,
         y: M::Four,
         live: usize,
         moments: &mut FineMoments,
     ) -> M::Four {
-        let (places, t) = self.grid.locate(m, x, self.pieces.len() - 1);
-        let a = self.coefficients(m, places);
+        let (numbers, t) = (self.numbers(place), m.load(&place.t));
+        let a = self.coefficients(m, numbers);
         let value = m.mul_add(a[3], t, a[2]);
         let value = m.mul_add(value, t, a[1]);
         let value = m.mul_add(value, t, a[0]);
@@ -142,8 +162,8 @@ impl FineTable {
         let third = m.mul(second, t);
         let powers = m.transpose([g, first, second, third]);
         let sums = &mut moments.sums[..self.pieces.len()];
-        for (place, powers) in places.into_iter().zip(powers) {
-            sums[place] = m.lanes(m.add(m.load(&sums[place]), powers));
+        for (number, powers) in numbers.into_iter().zip(powers) {
+            sums[number] = m.lanes(m.add(m.load(&sums[number]), powers));
         }
         g
     }
@@ -275,7 +295,7 @@ mod tests {
         type Output = (Lanes, Lanes);
         #[inline(always)]
         fn run<M: Machine>(self, m: M) -> Self::Output {
-            let (value, slope) = self.0.at(m, m.load(&self.1));
+            let (value, slope) = self.0.at(m, &self.0.place(m, m.load(&self.1)));
             (m.lanes(value), m.lanes(slope))
         }
     }
@@ -285,8 +305,8 @@ mod tests {
         type Output = Lanes;
         #[inline(always)]
         fn run<M: Machine>(self, m: M) -> Self::Output {
-            let (x, y) = (m.load(&self.1), m.load(&self.2));
-            m.lanes(self.0.residuals(m, x, y, self.3, self.4))
+            let place = self.0.place(m, m.load(&self.1));
+            m.lanes(self.0.residuals(m, &place, m.load(&self.2), self.3, self.4))
         }
     }
 

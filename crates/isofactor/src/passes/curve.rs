@@ -3,31 +3,51 @@
 use crate::{
     link::{
         Link,
-        fine::{FineMoments, FineTable},
+        fine::{FineMoments, FinePlace, FineTable},
     },
-    simd::{self, Kernel, LANES, Machine, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
 };
 
 /// A link that can be evaluated at four scores at once.
+///
+/// Where scores lie is found first, for a few fours, and then what is there: each step waits for
+/// the one before, and a processor looks only so far ahead for work that does not.
 pub(crate) trait Curve: Sync {
+    /// Where four scores lie.
+    type Place: Copy + Default;
+    fn place<M: Machine>(&self, m: M, x: M::Four) -> Self::Place;
     /// Values and slopes.
-    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four);
+    fn at<M: Machine>(&self, m: M, place: &Self::Place) -> (M::Four, M::Four);
 }
 
 /// The identity.
 pub(crate) struct Straight;
 
 impl Curve for Straight {
+    type Place = Lanes;
+
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
-        (x, m.splat(1.0))
+    fn place<M: Machine>(&self, m: M, x: M::Four) -> Lanes {
+        m.lanes(x)
+    }
+
+    #[inline(always)]
+    fn at<M: Machine>(&self, m: M, x: &Lanes) -> (M::Four, M::Four) {
+        (m.load(x), m.splat(1.0))
     }
 }
 
 impl Curve for Link {
+    type Place = Lanes;
+
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
-        let (x, mut values, mut slopes) = (m.lanes(x), ZERO, ZERO);
+    fn place<M: Machine>(&self, m: M, x: M::Four) -> Lanes {
+        m.lanes(x)
+    }
+
+    #[inline(always)]
+    fn at<M: Machine>(&self, m: M, x: &Lanes) -> (M::Four, M::Four) {
+        let (mut values, mut slopes) = (ZERO, ZERO);
         for lane in 0..LANES {
             (values[lane], slopes[lane]) = self.value_and_slope(x[lane]);
         }
@@ -36,45 +56,66 @@ impl Curve for Link {
 }
 
 impl Curve for FineTable {
+    type Place = FinePlace;
+
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: M::Four) -> (M::Four, M::Four) {
-        FineTable::at(self, m, x)
+    fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
+        FineTable::place(self, m, x)
+    }
+
+    #[inline(always)]
+    fn at<M: Machine>(&self, m: M, place: &FinePlace) -> (M::Four, M::Four) {
+        FineTable::at(self, m, place)
     }
 }
 
 /// What is done with every four entries of a block.
 trait Visit {
+    type Curve: Curve;
+
+    fn curve(&self) -> &Self::Curve;
+
     /// The residuals of four entries, of which the first `live` are there; they begin at `first`.
     fn four<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        x: M::Four,
+        place: &<Self::Curve as Curve>::Place,
         y: M::Four,
     ) -> M::Four;
 }
+
+/// How many fours are placed before they are visited.
+const AHEAD: usize = 16;
 
 /// Visits a block and returns `sum_k g_k^2`.
 ///
 /// Every pass adds squares this way, so that all find the same sum. A trait and not a closure:
 /// closures are not always inlined into the code that was compiled for the processor.
 #[inline(always)]
-fn squares<M: Machine>(m: M, scores: &[f64], values: &[f64], visit: &mut impl Visit) -> f64 {
+fn squares<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: V) -> f64 {
     let (x, x_rest) = scores.as_chunks::<LANES>();
     let (y, y_rest) = values[..scores.len()].as_chunks::<LANES>();
     // Two sums, or each addition would wait for the one before.
     let mut squares = [m.splat(0.0); 2];
-    for i in 0..x.len() {
-        let residuals = visit.four(m, LANES * i, LANES, m.load(&x[i]), m.load(&y[i]));
-        squares[1] = m.mul_add(residuals, residuals, squares[1]);
-        squares.swap(0, 1);
+    let mut places = [<V::Curve as Curve>::Place::default(); AHEAD];
+    let mut first = 0;
+    for (x, y) in x.chunks(AHEAD).zip(y.chunks(AHEAD)) {
+        for (place, x) in places.iter_mut().zip(x) {
+            *place = visit.curve().place(m, m.load(x));
+        }
+        for (place, y) in places.iter().zip(y) {
+            let residuals = visit.four(m, first, LANES, place, m.load(y));
+            squares[1] = m.mul_add(residuals, residuals, squares[1]);
+            squares.swap(0, 1);
+            first += LANES;
+        }
     }
     if !x_rest.is_empty() {
-        let live = x_rest.len();
-        let (x_last, y_last) = (m.load(&simd::filled(x_rest)), m.load(&simd::filled(y_rest)));
-        let residuals = visit.four(m, LANES * x.len(), live, x_last, y_last);
-        let mut residuals = m.lanes(residuals);
+        let (live, x, y) = (x_rest.len(), simd::filled(x_rest), simd::filled(y_rest));
+        let place = visit.curve().place(m, m.load(&x));
+        let mut residuals = m.lanes(visit.four(m, first, live, &place, m.load(&y)));
         residuals[live..].fill(0.0);
         let residuals = m.load(&residuals);
         squares[1] = m.mul_add(residuals, residuals, squares[1]);
@@ -90,9 +131,23 @@ pub(crate) struct Squares<'a, K> {
 }
 
 impl<K: Curve> Visit for &K {
+    type Curve = K;
+
     #[inline(always)]
-    fn four<M: Machine>(&mut self, m: M, _: usize, _: usize, x: M::Four, y: M::Four) -> M::Four {
-        m.sub(y, self.at(m, x).0)
+    fn curve(&self) -> &K {
+        self
+    }
+
+    #[inline(always)]
+    fn four<M: Machine>(
+        &mut self,
+        m: M,
+        _: usize,
+        _: usize,
+        place: &K::Place,
+        y: M::Four,
+    ) -> M::Four {
+        m.sub(y, self.at(m, place).0)
     }
 }
 
@@ -100,8 +155,8 @@ impl<K: Curve> Kernel for Squares<'_, K> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, m: M) -> f64 {
-        squares(m, self.scores, self.values, &mut self.curve)
+    fn run<M: Machine>(self, m: M) -> f64 {
+        squares(m, self.scores, self.values, self.curve)
     }
 }
 
@@ -114,16 +169,23 @@ pub(crate) struct Pulls<'a, K> {
 }
 
 impl<K: Curve> Visit for (&K, &mut [f64]) {
+    type Curve = K;
+
+    #[inline(always)]
+    fn curve(&self) -> &K {
+        self.0
+    }
+
     #[inline(always)]
     fn four<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        x: M::Four,
+        place: &K::Place,
         y: M::Four,
     ) -> M::Four {
-        let (fitted, slope) = self.0.at(m, x);
+        let (fitted, slope) = self.0.at(m, place);
         let residuals = m.sub(y, fitted);
         let pulls = m.lanes(m.mul(residuals, slope));
         simd::store(pulls, &mut self.1[first..first + live]);
@@ -136,7 +198,7 @@ impl<K: Curve> Kernel for Pulls<'_, K> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, &mut (self.curve, self.pulls))
+        squares(m, self.scores, self.values, (self.curve, self.pulls))
     }
 }
 
@@ -150,16 +212,23 @@ pub(crate) struct Slopes<'a, K> {
 }
 
 impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
+    type Curve = K;
+
+    #[inline(always)]
+    fn curve(&self) -> &K {
+        self.0
+    }
+
     #[inline(always)]
     fn four<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        x: M::Four,
+        place: &K::Place,
         y: M::Four,
     ) -> M::Four {
-        let (fitted, slope) = self.0.at(m, x);
+        let (fitted, slope) = self.0.at(m, place);
         let residuals = m.sub(y, fitted);
         simd::store(m.lanes(residuals), &mut self.1[first..first + live]);
         simd::store(m.lanes(slope), &mut self.2[first..first + live]);
@@ -172,8 +241,7 @@ impl<K: Curve> Kernel for Slopes<'_, K> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        let mut visit = (self.curve, self.residuals, self.slopes);
-        squares(m, self.scores, self.values, &mut visit)
+        squares(m, self.scores, self.values, (self.curve, self.residuals, self.slopes))
     }
 }
 
@@ -186,9 +254,23 @@ pub(crate) struct Residuals<'a> {
 }
 
 impl Visit for (&FineTable, &mut FineMoments) {
+    type Curve = FineTable;
+
     #[inline(always)]
-    fn four<M: Machine>(&mut self, m: M, _: usize, live: usize, x: M::Four, y: M::Four) -> M::Four {
-        self.0.residuals(m, x, y, live, self.1)
+    fn curve(&self) -> &FineTable {
+        self.0
+    }
+
+    #[inline(always)]
+    fn four<M: Machine>(
+        &mut self,
+        m: M,
+        _: usize,
+        live: usize,
+        place: &FinePlace,
+        y: M::Four,
+    ) -> M::Four {
+        self.0.residuals(m, place, y, live, self.1)
     }
 }
 
@@ -197,7 +279,7 @@ impl Kernel for Residuals<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, &mut (self.table, self.moments))
+        squares(m, self.scores, self.values, (self.table, self.moments))
     }
 }
 

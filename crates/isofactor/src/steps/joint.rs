@@ -99,7 +99,7 @@ impl Problem<'_> {
 /// That is the curvature if all entries were observed and the link were straight (Tong, Ma and Chi
 /// 2021): factors that explain little move as fast as those that explain most.
 fn metric(factors: &Factors) -> Result<Turn> {
-    let (of_rows, of_columns) = factors.squares();
+    let [of_rows, of_columns] = factors.squares();
     let rank = factors.rank();
     Ok(Turn { rows: inverse(&of_columns, rank)?, columns: inverse(&of_rows, rank)? })
 }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_metric_undoes_the_squares() {
         let z = random_factors(SHAPE, 3, 5);
-        let (columns, rows) = z.squares();
+        let [columns, rows] = z.squares();
         let there = random_factors(SHAPE, 3, 6);
         let back = there.turned(&Turn { rows, columns }).turned(&metric(&z).unwrap());
         assert!(back.moved(-1.0, &there).norm() < 1e-9 * there.norm());

@@ -105,7 +105,8 @@ impl Problem<'_> {
         let link = Link::Learned(link);
         let (factors, trial) = (&state.factors, &mut self.trial);
         self.entries.evaluate(factors, &state.scores, &link, Need::Nothing, trial);
-        let value = self.objective.value(&self.entries, factors, &link, trial);
+        let balance = state.value.balance;
+        let value = self.objective.value_with_balance(&self.entries, balance, &link, trial);
         let good = value.of_link() <= allowed && value.total() <= state.value.total();
         if good {
             (state.link, state.value) = (link, value);

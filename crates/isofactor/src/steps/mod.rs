@@ -223,24 +223,26 @@ impl<'a> Problem<'a> {
     fn score(&self, state: &mut State, need: Need) -> Result<()> {
         let State { factors, link, scores, evaluated, .. } = state;
         let largest = self.entries.score_and_evaluate(factors, scores, link, need, evaluated);
-        if self.covers(link, largest)? {
-            return self.value(state);
+        if !self.covers(link, largest)? {
+            *link = self.covering(link.clone(), largest)?;
+            self.entries.evaluate(factors, scores, link, need, evaluated);
         }
-        *link = self.covering(link.clone(), largest)?;
-        self.evaluate(state, need)
+        self.value(state, self.objective.balance(&state.factors))
     }
 
-    /// Passes over the scores of a state with its link.
+    /// Passes over the scores of a state with its link, which is another than before; the factors
+    /// are the same.
     fn evaluate(&self, state: &mut State, need: Need) -> Result<()> {
-        let State { factors, link, scores, evaluated, .. } = state;
+        let State { factors, link, scores, evaluated, value } = state;
         self.entries.evaluate(factors, scores, link, need, evaluated);
-        self.value(state)
+        let balance = value.balance;
+        self.value(state, balance)
     }
 
     /// The objective of a state after a pass.
-    fn value(&self, state: &mut State) -> Result<()> {
-        state.value =
-            self.objective.value(&self.entries, &state.factors, &state.link, &state.evaluated);
+    fn value(&self, state: &mut State, balance: f64) -> Result<()> {
+        let (entries, State { link, evaluated, .. }) = (&self.entries, &*state);
+        state.value = self.objective.value_with_balance(entries, balance, link, evaluated);
         let objective = state.value.total();
         if objective.is_finite() { Ok(()) } else { Err(self.diverged(objective).into()) }
     }

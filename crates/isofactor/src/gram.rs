@@ -1,0 +1,229 @@
+//! Products of factors with themselves and with small square matrices.
+//!
+//! Factors are long and few abreast: a general product of matrices spends more time on arranging
+//! them than on the product. Here a few rows at a time stay in registers.
+
+use rayon::prelude::*;
+
+use crate::{
+    linalg,
+    passes::by_width,
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
+};
+
+/// How many rows are worked on in one go, whatever the number of threads.
+const PART: usize = 1 << 9;
+/// How many rows are in the fastest cache together.
+const NEAR: usize = 1 << 7;
+
+/// `A'A` of two sides, row after row; a row of `A` is `width` times four numbers.
+pub(crate) fn squares(sides: [&[Lanes]; 2], width: usize) -> [Vec<f64>; 2] {
+    let parts = |side: usize| sides[side].par_chunks(PART * width).map(move |part| (side, part));
+    let squares: Vec<(usize, Vec<Lanes>)> = parts(0)
+        .chain(parts(1))
+        .map(|(side, part)| {
+            let mut square = vec![ZERO; LANES * width * width];
+            by_width!(width, AddSquare { part, width, square: &mut square });
+            (side, square)
+        })
+        .collect();
+    let mut sums = [0, 1].map(|_| vec![0.0; (LANES * width).pow(2)]);
+    for (side, square) in &squares {
+        linalg::add_scaled(&mut sums[*side], 1.0, square.as_flattened());
+    }
+    sums.each_mut().map(|sum| {
+        mirror(sum, LANES * width);
+        std::mem::take(sum)
+    })
+}
+
+/// Copies what is above the diagonal of a square matrix to below it.
+fn mirror(square: &mut [f64], size: usize) {
+    for i in 0..size {
+        for j in 0..i {
+            square[i * size + j] = square[j * size + i];
+        }
+    }
+}
+
+/// `C_s <- a C_s + A_s B_s` for both sides `s`, with square matrices `B_s`, row after row.
+pub(crate) fn add_products(
+    to: [&mut [Lanes]; 2],
+    a: f64,
+    sides: [&[Lanes]; 2],
+    by: [&[f64]; 2],
+    width: usize,
+) {
+    let [to_rows, to_columns] = to;
+    let parts = |to, side: usize| {
+        let to: rayon::slice::ChunksMut<'_, Lanes> = to;
+        to.zip(sides[side].par_chunks(PART * width)).map(move |(to, part)| (to, part, by[side]))
+    };
+    parts(to_rows.par_chunks_mut(PART * width), 0)
+        .chain(parts(to_columns.par_chunks_mut(PART * width), 1))
+        .for_each(|(to, part, by)| {
+            let (by, _) = by.as_chunks::<LANES>();
+            by_width!(width, AddProduct { to, a, part, by, width });
+        });
+}
+
+/// `S <- S + A'A` above and on the diagonal, four columns at a time.
+struct AddSquare<'a, const C: usize> {
+    part: &'a [Lanes],
+    width: usize,
+    /// Row after row.
+    square: &'a mut [Lanes],
+}
+
+impl<const C: usize> Kernel for AddSquare<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        let width = if C > 0 { C } else { self.width };
+        for near in self.part.chunks(NEAR * width) {
+            for i in 0..width {
+                let mut j = i;
+                while j + 1 < width {
+                    add_tile::<M, 2>(self.square, near, width, i, j);
+                    j += 2;
+                }
+                if j < width {
+                    add_tile::<M, 1>(self.square, near, width, i, j);
+                }
+            }
+        }
+    }
+}
+
+/// Four rows of the square, those of the four numbers `i`, and `N` times four of its columns.
+#[inline(always)]
+fn add_tile<M: Machine, const N: usize>(
+    square: &mut [Lanes],
+    part: &[Lanes],
+    width: usize,
+    i: usize,
+    j: usize,
+) {
+    let mut sums = [[ZERO; N]; LANES];
+    for z in part.chunks_exact(width) {
+        for lane in 0..LANES {
+            for n in 0..N {
+                sums[lane][n] = simd::mul_add::<M>([z[i][lane]; LANES], z[j + n], sums[lane][n]);
+            }
+        }
+    }
+    for (lane, sums) in sums.iter().enumerate() {
+        let row = (LANES * i + lane) * width;
+        for (n, sum) in sums.iter().enumerate() {
+            square[row + j + n] = simd::add(square[row + j + n], *sum);
+        }
+    }
+}
+
+/// `C <- a C + A B`
+struct AddProduct<'a, const C: usize> {
+    to: &'a mut [Lanes],
+    a: f64,
+    part: &'a [Lanes],
+    /// Row after row.
+    by: &'a [Lanes],
+    width: usize,
+}
+
+impl<const C: usize> Kernel for AddProduct<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        let width = if C > 0 { C } else { self.width };
+        let pairs = self.to.chunks_exact_mut(2 * width).zip(self.part.chunks_exact(2 * width));
+        for (to, z) in pairs {
+            add_rows::<M, C, 2>(to, self.a, z, self.by, width);
+        }
+        if !self.part.len().is_multiple_of(2 * width) {
+            let last = self.part.len() - width;
+            let (to, z) = (&mut self.to[last..], &self.part[last..]);
+            add_rows::<M, C, 1>(to, self.a, z, self.by, width);
+        }
+    }
+}
+
+/// `N` rows of the product: in registers while the width `C` is known, in place otherwise.
+#[inline(always)]
+fn add_rows<M: Machine, const C: usize, const N: usize>(
+    to: &mut [Lanes],
+    a: f64,
+    z: &[Lanes],
+    by: &[Lanes],
+    width: usize,
+) {
+    to.iter_mut().for_each(|to| *to = simd::mul([a; LANES], *to));
+    let mut sums = [[ZERO; C]; N];
+    for n in 0..N {
+        for c in 0..C {
+            sums[n][c] = to[n * width + c];
+        }
+    }
+    for (i, by) in by.chunks_exact(width).enumerate() {
+        for n in 0..N {
+            let number = [z[n * width + i / LANES][i % LANES]; LANES];
+            if C > 0 {
+                for c in 0..C {
+                    sums[n][c] = simd::mul_add::<M>(number, by[c], sums[n][c]);
+                }
+            } else {
+                let to = &mut to[n * width..(n + 1) * width];
+                for (to, by) in to.iter_mut().zip(by) {
+                    *to = simd::mul_add::<M>(number, *by, *to);
+                }
+            }
+        }
+    }
+    for n in 0..N {
+        for c in 0..C {
+            to[n * width + c] = sums[n][c];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(count: usize, seed: f64) -> Vec<Lanes> {
+        (0..count)
+            .map(|k| std::array::from_fn(|i| ((LANES * k + i) as f64 * 1.7 + seed).sin()))
+            .collect()
+    }
+
+    #[test]
+    fn products_are_those_of_a_general_library_at_any_width_and_length() {
+        for width in [1, 2, 3, 4, 5, 8, 9] {
+            let size = LANES * width;
+            for rows in [1, 2, NEAR - 1, 2 * PART + 3] {
+                let sides = [numbers(rows * width, 0.3), numbers((rows + 1) * width, 0.9)];
+                let by = [numbers(size * width, 1.3), numbers(size * width, 2.1)];
+                let square = squares([&sides[0], &sides[1]], width);
+                let before = [numbers(rows * width, 3.3), numbers((rows + 1) * width, 4.1)];
+                let mut to = before.clone();
+                let [first, second] = &mut to;
+                let matrices = [by[0].as_flattened(), by[1].as_flattened()];
+                add_products([first, second], -0.7, [&sides[0], &sides[1]], matrices, width);
+                for s in 0..2 {
+                    let z = sides[s].as_flattened();
+                    let mut expected = vec![0.0; size * size];
+                    linalg::add_transpose_times(&mut expected, 1.0, z, size);
+                    let gap = |a: &[f64], b: &[f64]| {
+                        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+                    };
+                    assert!(gap(&square[s], &expected) < 1e-11 * rows as f64);
+                    let mut expected = before[s].as_flattened().to_vec();
+                    expected.iter_mut().for_each(|c| *c *= -0.7);
+                    linalg::add_product(&mut expected, 1.0, z, matrices[s], size);
+                    assert!(gap(to[s].as_flattened(), &expected) < 1e-12 * size as f64);
+                }
+            }
+        }
+    }
+}
