@@ -4,8 +4,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    gram, linalg,
+    linalg,
     observations::{Shape, Side},
+    products,
     simd::{self, LANES, Lanes, ZERO},
 };
 
@@ -321,14 +322,14 @@ impl Factors {
 
     /// `U'U` and `V'V`, row after row, four abreast like the factors themselves.
     pub(crate) fn squares(&self) -> [Vec<f64>; 2] {
-        gram::squares([&self.rows, &self.columns], self.width())
+        products::squares([&self.rows, &self.columns], self.width())
     }
 
     /// `Z <- a Z + [U A; V B]` for other factors `[U; V]` and matrices `A` and `B`.
     pub(crate) fn add_products(&mut self, a: f64, of: &Factors, by: [&[f64]; 2]) {
         let width = self.width();
         let to = [&mut self.rows[..], &mut self.columns[..]];
-        gram::add_products(to, a, [&of.rows, &of.columns], by, width);
+        products::add_products(to, a, [&of.rows, &of.columns], by, width);
     }
 
     /// `[U A; V B]` for the matrices of a turn.

@@ -28,7 +28,17 @@ pub(crate) struct FineGrid {
     /// `T_j^p` and `p T_j^(p-1) / cuts` at the ends `T_j = j / cuts` of the pieces of an interval:
     /// value and slope of a quintic there, from its coefficients.
     ends: Vec<([f64; ORDER], [f64; ORDER])>,
+    /// The same for four ends at a time, power after power.
+    fours: Vec<([Lanes; ORDER], [Lanes; ORDER])>,
 }
+
+/// Four numbers of a piece, so placed that no piece lies on two cache lines.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+struct Piece(Lanes);
+
+/// Nothing on a piece.
+const EMPTY: Piece = Piece(ZERO);
 
 /// Adding this to a number below 2^51 rounds it to a whole one, held in its lowest bits.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
@@ -39,7 +49,7 @@ impl FineGrid {
         let cuts = (grid.spacing() / longest).ceil().clamp(1.0, 1e3) as usize;
         let pieces = (cuts * grid.intervals()) as f64;
         let density = pieces / (2.0 * grid.half_width());
-        let ends = (0..=cuts)
+        let ends: Vec<_> = (0..=cuts)
             .map(|j| {
                 let t = j as f64 / cuts as f64;
                 let power = |p: usize| t.powi(p as i32);
@@ -47,8 +57,19 @@ impl FineGrid {
                 (std::array::from_fn(power), std::array::from_fn(|p| slope(p) / cuts as f64))
             })
             .collect();
+        let abreast = |ends: &[[f64; ORDER]]| -> [Lanes; ORDER] {
+            let of = |j: usize, p: usize| ends.get(j).map_or(0.0, |powers| powers[p]);
+            std::array::from_fn(|p| std::array::from_fn(|j| of(j, p)))
+        };
+        let fours = ends
+            .chunks(LANES)
+            .map(|ends| {
+                let (powers, slopes): (Vec<_>, Vec<_>) = ends.iter().copied().unzip();
+                (abreast(&powers), abreast(&slopes))
+            })
+            .collect();
         let last = (pieces - 0.5).next_down();
-        Self { grid, cuts, density, offset: pieces / 2.0 - 0.5, last, ends }
+        Self { grid, cuts, density, offset: pieces / 2.0 - 0.5, last, ends, fours }
     }
 
     fn pieces(&self) -> usize {
@@ -81,13 +102,13 @@ pub(crate) struct FineTable {
     grid: FineGrid,
     /// Coefficients of `1, t, t^2, t^3`; as many as the next power of two, so that a masked
     /// place is always a valid one.
-    pieces: Vec<Lanes>,
+    pieces: Vec<Piece>,
 }
 
 impl FineTable {
     /// The function of a quintic table.
     pub fn new(table: &Table, grid: &FineGrid) -> Self {
-        let mut pieces = vec![ZERO; grid.pieces().next_power_of_two()];
+        let mut pieces = vec![EMPTY; grid.pieces().next_power_of_two()];
         simd::dispatch(Refine { table, grid, pieces: &mut pieces });
         Self { grid: grid.clone(), pieces }
     }
@@ -121,7 +142,7 @@ impl FineTable {
     #[inline(always)]
     fn coefficients<M: Machine>(&self, m: M, [a, b, c, d]: [usize; LANES]) -> [M::Four; LANES] {
         let pieces = &self.pieces[..];
-        m.load_transposed([&pieces[a], &pieces[b], &pieces[c], &pieces[d]])
+        m.load_transposed([&pieces[a].0, &pieces[b].0, &pieces[c].0, &pieces[d].0])
     }
 
     /// The pieces that scores up to `largest` in absolute value lie on.
@@ -163,7 +184,8 @@ impl FineTable {
         let powers = m.transpose([g, first, second, third]);
         let sums = &mut moments.sums[..self.pieces.len()];
         for (number, powers) in numbers.into_iter().zip(powers) {
-            sums[number] = m.lanes(m.add(m.load(&sums[number]), powers));
+            let sum = &mut sums[number].0;
+            *sum = m.lanes(m.add(m.load(sum), powers));
         }
         g
     }
@@ -182,35 +204,44 @@ impl FineTable {
 struct Refine<'a> {
     table: &'a Table,
     grid: &'a FineGrid,
-    pieces: &'a mut [Lanes],
+    pieces: &'a mut [Piece],
 }
 
 impl Kernel for Refine<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) {
+    fn run<M: Machine>(self, m: M) {
         let Self { table, grid, pieces } = self;
+        let [half, quarter, eighth] = [0.5, 0.25, 0.125].map(|share| m.splat(share));
+        // Values and slopes at the ends of an interval's pieces, and room for three fours too far.
+        let (mut values, mut slopes) = (vec![0.0; grid.cuts + 8], vec![0.0; grid.cuts + 8]);
         for (quintic, pieces) in table.pieces().iter().zip(pieces.chunks_exact_mut(grid.cuts)) {
-            let at = |(powers, slopes): &([f64; ORDER], [f64; ORDER])| {
-                let (mut value, mut slope) = (0.0, 0.0);
-                for p in 0..ORDER {
-                    value += quintic[p] * powers[p];
-                    slope += quintic[p] * slopes[p];
-                }
-                (value, slope)
+            let quintic = quintic.map(|coefficient| m.splat(coefficient));
+            let at = |powers: &[Lanes; ORDER]| {
+                let terms = quintic.iter().zip(powers).skip(1);
+                terms.fold(m.mul(quintic[0], m.load(&powers[0])), |sum, (q, power)| {
+                    m.mul_add(*q, m.load(power), sum)
+                })
             };
-            let (mut a, mut p) = at(&grid.ends[0]);
-            for (piece, end) in pieces.iter_mut().zip(&grid.ends[1..]) {
-                let (b, q) = at(end);
-                let (rise, bend, slopes) = (b - a, q - p, p + q);
-                *piece = [
-                    (a + b) / 2.0 - bend / 8.0,
-                    1.5 * rise - slopes / 4.0,
-                    bend / 2.0,
-                    slopes - 2.0 * rise,
-                ];
-                (a, p) = (b, q);
+            for (g, (powers, of_slopes)) in grid.fours.iter().enumerate() {
+                simd::store(m.lanes(at(powers)), &mut values[LANES * g..]);
+                simd::store(m.lanes(at(of_slopes)), &mut slopes[LANES * g..]);
+            }
+            for (g, pieces) in pieces.chunks_mut(LANES).enumerate() {
+                let four = |from: &[f64], first: usize| {
+                    from[first..].first_chunk().map_or(m.splat(0.0), |four| m.load(four))
+                };
+                let (a, b) = (four(&values, LANES * g), four(&values, LANES * g + 1));
+                let (p, q) = (four(&slopes, LANES * g), four(&slopes, LANES * g + 1));
+                let (rise, bend, both) = (m.sub(b, a), m.sub(q, p), m.add(p, q));
+                let constant = m.sub(m.mul(m.add(a, b), half), m.mul(bend, eighth));
+                let linear = m.sub(m.mul(rise, m.splat(1.5)), m.mul(both, quarter));
+                let cubic = m.sub(both, m.add(rise, rise));
+                let turned = m.transpose([constant, linear, m.mul(bend, half), cubic]);
+                for (piece, four) in pieces.iter_mut().zip(turned) {
+                    piece.0 = m.lanes(four);
+                }
             }
         }
     }
@@ -222,13 +253,13 @@ impl Kernel for Refine<'_> {
 /// pass and only the part that was used is added up and cleared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FineMoments {
-    sums: Vec<Lanes>,
+    sums: Vec<Piece>,
 }
 
 impl FineMoments {
     /// Room for the residuals of a link; what is there already is all zero.
     pub fn fit(&mut self, table: &FineTable) {
-        self.sums.resize(table.pieces.len(), ZERO);
+        self.sums.resize(table.pieces.len(), EMPTY);
     }
 
     /// Adds what other blocks of entries gathered on some pieces, in their order, and leaves
@@ -237,14 +268,14 @@ impl FineMoments {
         for other in others {
             let theirs = &mut other.sums[used.clone()];
             for (mine, theirs) in self.sums[used.clone()].iter_mut().zip(theirs) {
-                *mine = simd::add(*mine, std::mem::replace(theirs, ZERO));
+                mine.0 = simd::add(mine.0, std::mem::replace(theirs, EMPTY).0);
             }
         }
     }
 
     /// Leaves nothing on some pieces.
     pub fn clear(&mut self, used: Range<usize>) {
-        self.sums[used].fill(ZERO);
+        self.sums[used].fill(EMPTY);
     }
 
     /// Adds the moments over the intervals of the quintic table that give the same sums: the
@@ -255,7 +286,7 @@ impl FineMoments {
         for (interval, pieces) in intervals.take(used.end).skip(used.start) {
             // Weights on value and slope at the left end of each piece, from it and its neighbour.
             let (mut value, mut slope) = (0.0, 0.0);
-            for (j, &[m0, m1, m2, m3]) in pieces.iter().enumerate() {
+            for (j, &Piece([m0, m1, m2, m3])) in pieces.iter().enumerate() {
                 let odd = 1.5 * m1 - 2.0 * m3;
                 let even = m0 / 8.0 - m2 / 2.0;
                 let skew = m3 - m1 / 4.0;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{NumericalError, Result},
     linalg::{self, Mat, add_scaled, dot},
+    products,
 };
 
 /// Bounds on the slope of a link (`xi` and `Xi` in the paper).
@@ -114,47 +115,66 @@ impl<'a> SlopeProgram<'a> {
     }
 
     /// The nearest feasible point to `start`; `active` is where to begin and is updated.
+    ///
+    /// The search looks at one row in eight, and at those that were ever violated most: the slopes
+    /// at neighbouring nodes are nearly the same. All rows are looked at before it ends.
     pub fn project(&self, start: &[f64], active: &mut ActiveBounds) -> Result<Vec<f64>> {
-        let slack = self.slack(start);
-        if self.worst_violation(start, slack).is_none() {
+        const STRIDE: usize = 8;
+        let all: Vec<usize> = (0..self.rows.len()).collect();
+        let slopes = self.slopes(start, &all);
+        let steepest = slopes.iter().map(|slope| slope.abs()).fold(0.0, f64::max);
+        let slack = self.slack * steepest.max(self.bounds.low * self.scale);
+        if self.violations(&slopes, &all, slack).next().is_none() {
             active.held.clear();
             return Ok(start.to_vec());
         }
         let mut search = Search::resume(self, start, &active.held);
-        // Each round takes a bound in; a solution holds at most as many as there are coordinates.
+        let mut rows: Vec<usize> = all.iter().copied().step_by(STRIDE).collect();
+        rows.extend(search.active.iter().map(|active| active.bound.row));
+        // Each round takes a bound in or begins to look at more rows; a solution holds at most as
+        // many bounds as there are coordinates.
         for _ in 0..10 * (start.len() + 10) {
-            let Some((bound, violation)) = self.worst_violation(&search.point, slack) else {
+            let slopes = self.slopes(&search.point, &rows);
+            let worst = self.violations(&slopes, &rows, slack).max_by(|a, b| a.1.total_cmp(&b.1));
+            if let Some((bound, violation)) = worst {
+                if !search.take_in(self, bound, violation) {
+                    break;
+                }
+                continue;
+            }
+            let slopes = self.slopes(&search.point, &all);
+            let more = peaks(self.violations(&slopes, &all, slack));
+            if more.is_empty() {
                 active.held = search.active.iter().map(|a| a.bound).collect();
                 return Ok(search.point);
-            };
-            if !search.take_in(self, bound, violation) {
-                break;
             }
+            rows.extend(more);
         }
         let SlopeBounds { low, high } = self.bounds;
         Err(NumericalError::SlopesInfeasible { low, high }.into())
     }
 
-    fn slack(&self, point: &[f64]) -> f64 {
-        let weights = self.weights(point);
-        let steepest = self.rows.iter().map(|row| dot(row, &weights).abs()).fold(0.0, f64::max);
-        self.slack * steepest.max(self.bounds.low * self.scale)
+    /// `a_l . w` for some rows, at a point.
+    fn slopes(&self, point: &[f64], rows: &[usize]) -> Vec<f64> {
+        let rows: Vec<&[f64]> = rows.iter().map(|&row| self.rows[row]).collect();
+        products::times(&rows, &self.weights(point))
     }
 
-    /// The bound that is violated most, and by how much (in units of the scaled rows).
-    fn worst_violation(&self, point: &[f64], slack: f64) -> Option<(Bound, f64)> {
+    /// The bounds that the slopes of some rows violate by more than the slack, and by how much (in
+    /// units of the scaled rows).
+    fn violations(
+        &self,
+        slopes: &[f64],
+        rows: &[usize],
+        slack: f64,
+    ) -> impl Iterator<Item = (Bound, f64)> {
         let (low, high) = (self.bounds.low * self.scale, self.bounds.high * self.scale);
-        let weights = self.weights(point);
-        let mut worst: Option<(Bound, f64)> = None;
-        for (row, normal) in self.rows.iter().enumerate() {
-            let slope = dot(normal, &weights);
+        let violation = move |(&slope, &row): (&f64, &usize)| {
             let (upper, violation) =
                 if slope > high { (true, slope - high) } else { (false, low - slope) };
-            if violation > worst.as_ref().map_or(slack, |(_, most)| *most) {
-                worst = Some((Bound { row, upper }, violation));
-            }
-        }
-        worst
+            (violation > slack).then_some((Bound { row, upper }, violation))
+        };
+        slopes.iter().zip(rows).filter_map(violation)
     }
 
     /// The inward normal `n` and the level `b` of a bound `n . v >= b`: `L^-1 a_l` up to its sign.
@@ -168,6 +188,24 @@ impl<'a> SlopeProgram<'a> {
         };
         (normal, level * self.scale)
     }
+}
+
+/// The worst row of each run of violated ones.
+fn peaks(violations: impl Iterator<Item = (Bound, f64)>) -> Vec<usize> {
+    let mut peaks: Vec<(Bound, f64)> = Vec::new();
+    let mut last = None;
+    for (bound, violation) in violations {
+        match peaks.last_mut() {
+            Some(peak) if last == bound.row.checked_sub(1) && peak.0.upper == bound.upper => {
+                if violation > peak.1 {
+                    *peak = (bound, violation);
+                }
+            }
+            _ => peaks.push((bound, violation)),
+        }
+        last = Some(bound.row);
+    }
+    peaks.into_iter().map(|(bound, _)| bound.row).collect()
 }
 
 /// An active bound with its multiplier.
@@ -379,7 +417,10 @@ mod tests {
             add_scaled(&mut stationarity, a.multiplier, &a.normal);
         }
         let negative = search.active.iter().map(|a| -a.multiplier).fold(0.0, f64::max);
-        let infeasible = program.worst_violation(w, 0.0).map_or(0.0, |(_, v)| v / program.scale);
+        let all: Vec<usize> = (0..program.rows.len()).collect();
+        let slopes = program.slopes(w, &all);
+        let violations = program.violations(&slopes, &all, 0.0);
+        let infeasible = violations.map(|(_, v)| v / program.scale).fold(0.0, f64::max);
         negative.max(infeasible).max(distance(&stationarity, w))
     }
 

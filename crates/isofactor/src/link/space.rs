@@ -13,6 +13,7 @@ use crate::{
         kernel::Kernel,
         table::{GramMoments, Grid, LinearMoments, ORDER, Table},
     },
+    products,
 };
 
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
@@ -113,22 +114,15 @@ impl LinkSpace {
 
     /// The function with these coordinates, tabulated.
     pub(crate) fn table(&self, weights: &[f64]) -> Table {
-        let rows = self.node_basis.chunks_exact(self.dimension());
-        let jets: Vec<f64> = rows.map(|row| linalg::dot(row, weights)).collect();
-        Table::from_nodes(self.grid, &jets)
+        let rows: Vec<&[f64]> = self.node_basis.chunks_exact(self.dimension()).collect();
+        Table::from_nodes(self.grid, &products::times(&rows, weights))
     }
 
     /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or a thinner one.
     pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
-        let mut sum = vec![0.0; self.dimension()];
         let jets = self.jets_on(moments.grid());
-        let rows = jets.chunks_exact(self.dimension());
-        for (row, weight) in rows.zip(moments.node_weights()) {
-            if weight != 0.0 {
-                linalg::add_scaled(&mut sum, weight, row);
-            }
-        }
-        sum
+        let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).collect();
+        products::transpose_times(&rows, &moments.node_weights())
     }
 
     /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or a

@@ -126,13 +126,46 @@ impl Table {
 
     /// Smallest and largest slope over the grid, nodes and places between them.
     pub fn slope_range(&self) -> (f64, f64) {
-        const PLACES: usize = 8;
-        let slopes = self.pieces.iter().flat_map(|piece| {
-            (0..=PLACES).map(move |i| value_and_slope(piece, i as f64 / PLACES as f64).1)
-        });
-        let (low, high) = slopes
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| (low.min(s), high.max(s)));
+        let (low, high) = simd::dispatch(SlopeRange { pieces: &self.pieces });
         (low * self.grid.density, high * self.grid.density)
+    }
+}
+
+/// Smallest and largest slope of quintics that follow each other, at eight places of each and at
+/// the end of the last.
+struct SlopeRange<'a> {
+    pieces: &'a [[f64; ORDER]],
+}
+
+impl Kernel for SlopeRange<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) -> (f64, f64) {
+        const PLACES: [Lanes; 2] = [[0.0, 0.125, 0.25, 0.375], [0.5, 0.625, 0.75, 0.875]];
+        let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        let mut count = |slopes: Lanes| {
+            for lane in 0..LANES {
+                low[lane] = if slopes[lane] < low[lane] { slopes[lane] } else { low[lane] };
+                high[lane] = if slopes[lane] > high[lane] { slopes[lane] } else { high[lane] };
+            }
+        };
+        for piece in self.pieces {
+            for t in PLACES {
+                let mut slope = [(ORDER - 1) as f64 * piece[ORDER - 1]; LANES];
+                for p in (1..ORDER - 1).rev() {
+                    slope = simd::mul_add::<M>(slope, t, [p as f64 * piece[p]; LANES]);
+                }
+                count(slope);
+            }
+        }
+        if let Some(last) = self.pieces.last() {
+            count([value_and_slope(last, 1.0).1; LANES]);
+        }
+        (
+            low.into_iter().fold(f64::INFINITY, f64::min),
+            high.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        )
     }
 }
 

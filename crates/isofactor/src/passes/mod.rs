@@ -38,7 +38,7 @@ pub(crate) use by_unit::ByUnit;
 use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
 use kernels::{FindScores, GatherColumns, GatherRows, PullColumns, PullRows};
 pub(crate) use product::Sparse;
-pub(crate) use sums::by_width;
+pub(crate) use sums::{by_width, dot};
 
 /// About how many entries a block holds: what is known of them fits in a fast cache together.
 const BLOCK: usize = 1 << 12;

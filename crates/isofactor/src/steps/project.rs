@@ -4,17 +4,45 @@ use rayon::prelude::*;
 
 use crate::{
     error::Result,
-    factors::Factors,
+    factors::{CHUNK, Factors},
     linalg,
     link::{
         LearnedLink, SlopeBounds,
         monotone::{ActiveBounds, SlopeProgram},
     },
+    passes::{self, by_width},
+    simd::{self, Kernel, LANES, Lanes, Machine},
 };
 
 /// P_C: every row of `Z` longer than `radius` is scaled back to it.
 pub fn project_factors(factors: &mut Factors, radius: f64) {
-    factors.units_mut().for_each(|z| clip(z, radius));
+    let width = factors.width();
+    let (rows, columns) = factors.both_mut();
+    let chunks = rows.par_chunks_mut(CHUNK * width).chain(columns.par_chunks_mut(CHUNK * width));
+    chunks.for_each(|units| by_width!(width, Clip { units, width, radius }));
+}
+
+/// P_C of some rows of `Z`.
+struct Clip<'a, const C: usize> {
+    units: &'a mut [Lanes],
+    width: usize,
+    radius: f64,
+}
+
+impl<const C: usize> Kernel for Clip<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        let width = if C > 0 { C } else { self.width };
+        for z in self.units.chunks_exact_mut(width) {
+            let squares = passes::dot::<M>(z, z);
+            if squares > self.radius * self.radius {
+                let share = self.radius / squares.sqrt();
+                z.iter_mut().for_each(|z| *z = simd::mul(*z, [share; LANES]));
+            }
+        }
+    }
 }
 
 /// Scales numbers back to the radius if they are longer.

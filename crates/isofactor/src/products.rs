@@ -1,7 +1,9 @@
-//! Products of factors with themselves and with small square matrices.
+//! Products of factors with themselves and with small square matrices, and of long matrices with
+//! vectors.
 //!
 //! Factors are long and few abreast: a general product of matrices spends more time on arranging
-//! them than on the product. Here a few rows at a time stay in registers.
+//! them than on the product. Here a few rows at a time stay in registers. Whatever the number of
+//! threads, the parts that are added up are the same.
 
 use rayon::prelude::*;
 
@@ -85,11 +87,11 @@ impl<const C: usize> Kernel for AddSquare<'_, C> {
             for i in 0..width {
                 let mut j = i;
                 while j + 1 < width {
-                    add_tile::<M, 2>(self.square, near, width, i, j);
+                    add_tile::<M, C, 2>(self.square, near, width, i, j);
                     j += 2;
                 }
                 if j < width {
-                    add_tile::<M, 1>(self.square, near, width, i, j);
+                    add_tile::<M, C, 1>(self.square, near, width, i, j);
                 }
             }
         }
@@ -98,7 +100,7 @@ impl<const C: usize> Kernel for AddSquare<'_, C> {
 
 /// Four rows of the square, those of the four numbers `i`, and `N` times four of its columns.
 #[inline(always)]
-fn add_tile<M: Machine, const N: usize>(
+fn add_tile<M: Machine, const C: usize, const N: usize>(
     square: &mut [Lanes],
     part: &[Lanes],
     width: usize,
@@ -106,10 +108,13 @@ fn add_tile<M: Machine, const N: usize>(
     j: usize,
 ) {
     let mut sums = [[ZERO; N]; LANES];
-    for z in part.chunks_exact(width) {
+    // From the four numbers on, so that no bound is checked for every row.
+    let (ahead, width) = (j - i, if C > 0 { C } else { width });
+    for z in part[i..].chunks(width) {
+        let Some(to) = z.get(ahead..ahead + N) else { break };
         for lane in 0..LANES {
             for n in 0..N {
-                sums[lane][n] = simd::mul_add::<M>([z[i][lane]; LANES], z[j + n], sums[lane][n]);
+                sums[lane][n] = simd::mul_add::<M>([z[0][lane]; LANES], to[n], sums[lane][n]);
             }
         }
     }
@@ -187,6 +192,84 @@ fn add_rows<M: Machine, const C: usize, const N: usize>(
     }
 }
 
+/// How many rows of a matrix are worked on in one go, whatever the number of threads, and for how
+/// many numbers at least a thread is worth waking.
+const ROWS: usize = 1 << 6;
+const WORTH_A_THREAD: usize = 1 << 16;
+
+/// `A w` for a matrix given by its rows.
+pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
+    let mut products = vec![0.0; rows.len()];
+    let parts = products.par_chunks_mut(ROWS).zip(rows.par_chunks(ROWS));
+    parts
+        .with_min_len(WORTH_A_THREAD / (ROWS * w.len().max(1)) + 1)
+        .for_each(|(products, rows)| simd::dispatch(Times { rows, w, products }));
+    products
+}
+
+/// `A'g` for a matrix given by its rows, of which there is at least one; rows whose `g` is zero
+/// cost nothing.
+pub(crate) fn transpose_times(rows: &[&[f64]], g: &[f64]) -> Vec<f64> {
+    let size = rows.first().map_or(0, |row| row.len());
+    let parts = rows.par_chunks(ROWS).zip(g.par_chunks(ROWS));
+    let sums: Vec<Vec<f64>> = parts
+        .with_min_len(WORTH_A_THREAD / (ROWS * size.max(1)) + 1)
+        .map(|(rows, g)| simd::dispatch(SumOfRows { rows, g, size }))
+        .collect();
+    let mut sum = vec![0.0; size];
+    sums.iter().for_each(|part| linalg::add_scaled(&mut sum, 1.0, part));
+    sum
+}
+
+/// `A w` for some rows.
+struct Times<'a> {
+    rows: &'a [&'a [f64]],
+    w: &'a [f64],
+    products: &'a mut [f64],
+}
+
+impl Kernel for Times<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        let (w, w_rest) = self.w.as_chunks::<LANES>();
+        for (row, product) in self.rows.iter().zip(self.products) {
+            let (a, a_rest) = row.as_chunks::<LANES>();
+            // Two sums, or each addition would wait for the one before.
+            let mut sums = [m.splat(0.0); 2];
+            for (a, w) in a.iter().zip(w) {
+                sums[1] = m.mul_add(m.load(a), m.load(w), sums[1]);
+                sums.swap(0, 1);
+            }
+            let rest: f64 = a_rest.iter().zip(w_rest).map(|(a, w)| a * w).sum();
+            *product = simd::sum(m.lanes(m.add(sums[0], sums[1]))) + rest;
+        }
+    }
+}
+
+/// `A'g` for some rows.
+struct SumOfRows<'a> {
+    rows: &'a [&'a [f64]],
+    g: &'a [f64],
+    size: usize,
+}
+
+impl Kernel for SumOfRows<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) -> Vec<f64> {
+        let mut sum = vec![0.0; self.size];
+        for (row, &g) in self.rows.iter().zip(self.g).filter(|(_, g)| **g != 0.0) {
+            for (sum, a) in sum.iter_mut().zip(*row) {
+                *sum = if M::FMA { g.mul_add(*a, *sum) } else { g * a + *sum };
+            }
+        }
+        sum
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +306,25 @@ mod tests {
                     linalg::add_product(&mut expected, 1.0, z, matrices[s], size);
                     assert!(gap(to[s].as_flattened(), &expected) < 1e-12 * size as f64);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn products_with_vectors_are_sums_over_rows_and_columns() {
+        for (rows, size) in [(1usize, 1usize), (3, 7), (700, 42), (3000, 45)] {
+            let a = numbers((rows * size).div_ceil(LANES), 0.4);
+            let a: Vec<&[f64]> = a.as_flattened()[..rows * size].chunks(size).collect();
+            let (w, mut g) = (numbers(size, 1.1), numbers(rows, 2.2));
+            let (w, g) = (&w.as_flattened()[..size], &mut g.as_flattened_mut()[..rows]);
+            g[rows / 2] = 0.0;
+            let bound = 1e-13 * (rows + size) as f64;
+            for (row, product) in a.iter().zip(times(&a, w)) {
+                assert!((product - linalg::dot(row, w)).abs() < bound);
+            }
+            for (j, sum) in transpose_times(&a, g).into_iter().enumerate() {
+                let direct: f64 = a.iter().zip(&*g).map(|(row, g)| row[j] * g).sum();
+                assert!((sum - direct).abs() < bound);
             }
         }
     }
