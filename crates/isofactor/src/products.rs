@@ -207,7 +207,7 @@ pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
     products
 }
 
-/// `A'g` for a matrix given by its rows, of which there is at least one; rows whose `g` is zero
+/// `A'g` for a matrix given by its rows, nothing where there are none; rows whose `g` is zero
 /// cost nothing.
 pub(crate) fn transpose_times(rows: &[&[f64]], g: &[f64]) -> Vec<f64> {
     let size = rows.first().map_or(0, |row| row.len());

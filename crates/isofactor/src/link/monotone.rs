@@ -315,12 +315,11 @@ impl Search {
     fn orthogonalise(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut outside = normal.to_vec();
         let mut coefficients = vec![0.0; self.q.len()];
+        let q: Vec<&[f64]> = self.q.iter().map(|q| &q[..]).collect();
         for _ in 0..2 {
-            for (q, coefficient) in self.q.iter().zip(&mut coefficients) {
-                let along = dot(q, &outside);
-                add_scaled(&mut outside, -along, q);
-                *coefficient += along;
-            }
+            let along = products::times(&q, &outside);
+            add_scaled(&mut outside, -1.0, &products::transpose_times(&q, &along));
+            add_scaled(&mut coefficients, 1.0, &along);
         }
         (outside, coefficients)
     }
@@ -338,13 +337,25 @@ impl Search {
         self.active.push(active);
     }
 
-    /// Lets go of a bound and rebuilds what followed it.
+    /// Lets go of a bound. The columns of `R` after it then reach one row too far down: pairs of
+    /// rows are turned, and with them pairs of columns of `Q`, until they do not.
     fn remove(&mut self, which: usize) {
-        let following = self.active.split_off(which + 1);
-        self.active.truncate(which);
-        self.q.truncate(which);
-        self.r.truncate(which);
-        following.into_iter().for_each(|active| self.push(active));
+        self.active.remove(which);
+        self.r.remove(which);
+        for j in which..self.r.len() {
+            let (along, beyond) = (self.r[j][j], self.r[j][j + 1]);
+            let length = along.hypot(beyond);
+            let (c, s) = (along / length, beyond / length);
+            let turn = |x: &mut f64, y: &mut f64| (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
+            for column in &mut self.r[j..] {
+                let (above, below) = column.split_at_mut(j + 1);
+                turn(&mut above[j], &mut below[0]);
+            }
+            self.r[j].truncate(j + 1);
+            let (above, below) = self.q.split_at_mut(j + 1);
+            above[j].iter_mut().zip(&mut below[0]).for_each(|(x, y)| turn(x, y));
+        }
+        self.q.pop();
     }
 
     /// `R^-1 c`
