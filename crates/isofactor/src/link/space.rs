@@ -1,6 +1,6 @@
 //! The space of learnable links on a domain: coordinates in an orthonormal basis, read by a table.
 
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -37,6 +37,8 @@ pub struct LinkSpace {
     basis: Basis,
     /// For each node the rows `psi`, `d psi'`, `d^2 psi''`; each row has one number per function.
     node_basis: Vec<f64>,
+    /// The same for the thin grid, once it was asked for.
+    thin_basis: OnceLock<Vec<f64>>,
 }
 
 impl LinkSpace {
@@ -74,7 +76,7 @@ impl LinkSpace {
             }
         });
         let fine = FineGrid::new(grid, longest_piece(kernel));
-        Self { kernel, grid, fine, basis, node_basis }
+        Self { kernel, grid, fine, basis, node_basis, thin_basis: OnceLock::new() }
     }
 
     /// Where the sections that span the space are centred, in order.
@@ -149,22 +151,23 @@ impl LinkSpace {
         linalg::transpose_product(&all_jets[used.clone()], &weighted[used], m)
     }
 
-    /// The rows of `node_basis` for the nodes of this grid or a thinner one, whose spacing the
+    /// The rows of `node_basis` for the nodes of this grid or the thin one, whose spacing the
     /// derivatives are scaled to.
-    fn jets_on(&self, grid: Grid) -> Cow<'_, [f64]> {
-        let stride = self.grid.intervals() / grid.intervals();
-        if stride == 1 {
-            return Cow::Borrowed(&self.node_basis);
+    fn jets_on(&self, grid: Grid) -> &[f64] {
+        if grid == self.grid {
+            return &self.node_basis;
         }
-        let m = self.dimension();
-        let nodes = self.node_basis.chunks_exact(3 * m).step_by(stride);
-        let jets = nodes.flat_map(|node| {
-            let scales = [1, stride, stride * stride].map(|scale| scale as f64);
-            node.chunks_exact(m)
-                .zip(scales)
-                .flat_map(|(row, scale)| row.iter().map(move |b| scale * b))
-        });
-        Cow::Owned(jets.collect())
+        let scales = [1, THINNED, THINNED * THINNED].map(|scale| scale as f64);
+        self.thin_basis.get_or_init(|| {
+            let nodes = self.node_basis.chunks_exact(3 * self.dimension()).step_by(THINNED);
+            let mut jets = Vec::with_capacity(nodes.len() * 3 * self.dimension());
+            for node in nodes {
+                for (row, scale) in node.chunks_exact(self.dimension()).zip(scales) {
+                    jets.extend(row.iter().map(|b| scale * b));
+                }
+            }
+            jets
+        })
     }
 
     /// `psi'` at each node, a row each: what slope bounds are imposed on.

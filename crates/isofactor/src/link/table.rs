@@ -213,13 +213,14 @@ impl<const P: usize> Moments<P> {
 pub(crate) struct LinkMoments {
     grid: Grid,
     /// `sum_k t_k^p` for `p < 12`, then `sum_k y_k t_k^p` for `p < 8`: more than is needed of each,
-    /// so that both are whole fours.
-    sums: Vec<[Lanes; 5]>,
+    /// so that both are whole fours. Scores are counted here and there in turn: those that follow
+    /// each other are often in the same interval, and would wait for each other.
+    sums: Vec<[[Lanes; 5]; 2]>,
 }
 
 impl LinkMoments {
     pub fn zero(grid: Grid) -> Self {
-        Self { grid, sums: vec![[ZERO; 5]; grid.intervals] }
+        Self { grid, sums: vec![[[ZERO; 5]; 2]; grid.intervals] }
     }
 
     /// Counts scores inside the grid with their targets.
@@ -229,10 +230,9 @@ impl LinkMoments {
 
     /// Adds what another block of scores gathered.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                *a = simd::add(*a, *b);
-            }
+        let mine = self.sums.as_flattened_mut().as_flattened_mut();
+        for (a, b) in mine.iter_mut().zip(other.sums.as_flattened().as_flattened()) {
+            *a = simd::add(*a, *b);
         }
     }
 
@@ -242,9 +242,10 @@ impl LinkMoments {
         for ((sums, plain), weighted) in
             self.sums.iter().zip(&mut plain.sums).zip(&mut weighted.sums)
         {
-            let sums = sums.as_flattened();
-            *plain = std::array::from_fn(|p| scale * sums[p]);
-            *weighted = std::array::from_fn(|p| scale * sums[3 * LANES + p]);
+            let [here, there] = sums.each_ref().map(|sums| sums.as_flattened());
+            let sum = |p: usize| scale * (here[p] + there[p]);
+            *plain = std::array::from_fn(sum);
+            *weighted = std::array::from_fn(|p| sum(3 * LANES + p));
         }
         (plain, weighted)
     }
@@ -262,12 +263,12 @@ impl Kernel for AddScores<'_> {
     #[inline(always)]
     fn run<M: Machine>(self, _: M) {
         let LinkMoments { grid, sums } = self.moments;
-        for (&x, &y) in self.scores.iter().zip(self.targets) {
+        for (k, (&x, &y)) in self.scores.iter().zip(self.targets).enumerate() {
             let (interval, t) = grid.locate(x);
             let square = t * t;
             let (first, fourth) = ([1.0, t, square, square * t], [square * square; LANES]);
             let second = simd::mul(first, fourth);
-            let [a, b, c, d, e] = &mut sums[interval];
+            let [a, b, c, d, e] = &mut sums[interval][k % 2];
             *a = simd::add(*a, first);
             *b = simd::add(*b, second);
             *c = simd::mul_add::<M>(second, fourth, *c);
