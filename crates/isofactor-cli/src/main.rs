@@ -29,6 +29,11 @@ use crate::{
     failure::Failure,
 };
 
+/// Keeps freed memory for what comes next: a fit asks for the same large arrays again and again,
+/// and giving pages back stops every thread.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     quiet_about_caught_panics();
     let raw: Vec<OsString> = std::env::args_os().collect();
