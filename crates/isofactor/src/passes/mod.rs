@@ -10,46 +10,41 @@
 //! pulls follow each other, so that a few cache lines per column are open at a time. Both ways are
 //! made band after band of the observations: a band's pulls stay in a fast cache.
 
+mod blocks;
 mod by_unit;
 mod curve;
 mod kernels;
 mod product;
+mod pull;
 mod sums;
 
-use std::{
-    ops::Range,
-    sync::{Mutex, PoisonError, atomic::AtomicU64},
-};
+use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    factors::{CHUNK, Factors},
+    factors::Factors,
     link::{
         KnownLink, LearnedLink, Link,
         fine::FineMoments,
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::{Band, Observations},
-    simd::{self, Lanes, ZERO},
+    simd,
 };
+pub(crate) use blocks::{blocks, blocks_with_systems, split_at_ends};
 pub(crate) use by_unit::ByUnit;
-use curve::{Curve, Largest, Pulls, Residuals, Squares, Straight};
-use kernels::{FindScores, GatherColumns, GatherRows, PullColumns, PullRows};
+use curve::{Curve, Largest, Residuals, Squares, Straight};
+use kernels::{FindScores, GatherColumns, GatherRows};
 pub(crate) use product::Sparse;
+use pull::Rooms;
 pub(crate) use sums::{by_width, dot};
 
-/// About how many entries a block holds: what is known of them fits in a fast cache together.
-const BLOCK: usize = 1 << 12;
 /// About how many entries at least share a table of moments, and how many tables there are at
 /// most: a table costs as much to clear and to add up as some thousand entries.
 const TABLE_BLOCK: usize = 1 << 16;
 const MOST_TABLES: usize = 16;
-/// From how many bands on, and with how many entries of a column in each on average, a band is the
-/// work of one thread.
-const MANY_BANDS: usize = 8;
-const MANY_IN_BAND: usize = 32;
 
 /// Observations with their division into blocks.
 #[derive(Debug)]
@@ -115,25 +110,6 @@ struct Room {
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
     factors: Option<Factors>,
-}
-
-/// Room for the pulls of a band's entries, in the order of the columns; as often as there are
-/// bands in work at the same time.
-///
-/// Several threads write to it, each to places of its own. The compiler cannot know that, so each
-/// number is an atomic one, written and read without order: a plain store and a plain load.
-#[derive(Debug, Default)]
-struct Rooms(Mutex<Vec<Vec<AtomicU64>>>);
-
-impl Rooms {
-    /// Lends room for some work.
-    fn lend<R>(&self, work: impl FnOnce(&mut Vec<AtomicU64>) -> R) -> R {
-        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut room = free().pop().unwrap_or_default();
-        let found = work(&mut room);
-        free().push(room);
-        found
-    }
 }
 
 impl Room {
@@ -327,120 +303,6 @@ impl<'a> Entries<'a> {
         (found, ResidualMoments(coarse))
     }
 
-    /// The sum of squares, and the sums of the pulls `w_k = g_k phi'(x_k)`: `sum_k w_k v_t` of
-    /// each row, `sum_k w_k u_i` of each column. Band after band, so that the pulls that a band's
-    /// rows leave for its columns are still at hand.
-    fn pull_pass<K: Curve>(
-        &self,
-        blocks: Vec<RowBlock<'_>>,
-        factors: &Factors,
-        curve: &K,
-        rooms: &Rooms,
-        out: &mut Factors,
-    ) -> Found {
-        let width = factors.width();
-        let ends: Vec<usize> = self.bands.iter().map(|of| of.band.rows.end * width).collect();
-        let mut blocks = blocks.into_iter();
-        let (rows, columns) = out.both_mut();
-        let bands = self.bands.iter().zip(split_at_ends(rows, &ends)).map(|(of_band, rows)| {
-            let blocks: Vec<_> = blocks.by_ref().take(of_band.row_blocks).collect();
-            (of_band, blocks, rows)
-        });
-        let pull = |(of_band, blocks, rows), columns: &mut [Lanes]| {
-            rooms
-                .lend(|room| self.pull_band(of_band, blocks, factors, curve, room, [rows, columns]))
-        };
-        if !self.bands_are_many() {
-            return in_order(bands.flat_map(|band| pull(band, columns)).collect());
-        }
-        let parts: Vec<(Vec<Found>, Vec<Lanes>)> = (bands.collect::<Vec<_>>().into_par_iter())
-            .map(|band| {
-                let mut part = vec![ZERO; columns.len()];
-                (pull(band, &mut part), part)
-            })
-            .collect();
-        let (found, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
-            for part in &parts {
-                let part = &part[chunk * CHUNK..];
-                columns.iter_mut().zip(part).for_each(|(sum, part)| *sum = simd::add(*sum, *part));
-            }
-        });
-        in_order(found.concat())
-    }
-
-    /// Whether there are so many bands that each is the work of one thread, with sums of its own
-    /// for the columns: no thread then waits for what another holds in its cache. With few bands,
-    /// or many columns in each, all threads work on the same band.
-    fn bands_are_many(&self) -> bool {
-        let (bands, columns) = (self.bands.len(), self.observations.shape().columns);
-        bands >= MANY_BANDS && self.observations.len() >= MANY_IN_BAND * bands * columns
-    }
-
-    /// The pulls of a band: sums of squares of its blocks; sums for its rows, and for all columns.
-    fn pull_band<K: Curve>(
-        &self,
-        of_band: &BandBlocks<'_>,
-        blocks: Vec<RowBlock<'_>>,
-        factors: &Factors,
-        curve: &K,
-        room: &mut Vec<AtomicU64>,
-        [rows, columns]: [&mut [Lanes]; 2],
-    ) -> Vec<Found> {
-        room.resize_with(of_band.band.entries.len(), AtomicU64::default);
-        let found = self.pull_rows(of_band, blocks, factors, curve, room, rows);
-        self.pull_columns(of_band, factors, room, columns);
-        found
-    }
-
-    /// The sums of squares of a band's blocks; for each of its rows the sum of `w_k v_t` over the
-    /// entries; and the pulls themselves, put in the order of the columns.
-    fn pull_rows<K: Curve>(
-        &self,
-        BandBlocks { band, .. }: &BandBlocks<'_>,
-        blocks: Vec<RowBlock<'_>>,
-        factors: &Factors,
-        curve: &K,
-        room: &[AtomicU64],
-        out: &mut [Lanes],
-    ) -> Vec<Found> {
-        let (width, first) = (factors.width(), band.entries.start);
-        let ends: Vec<usize> =
-            blocks.iter().map(|block| (block.rows.end - band.rows.start) * width).collect();
-        let shares = split_at_ends(out, &ends);
-        let found = blocks.into_par_iter().zip(shares).map_init(Vec::new, |pulls, (block, out)| {
-            let rows = block.rows.clone();
-            let values = self.values_of(&rows);
-            let (scores, largest) = self.block_scores(block, factors, false);
-            pulls.resize(values.len(), 0.0);
-            let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
-            let observations = self.observations;
-            by_width!(width, PullRows { observations, factors, rows, pulls, first, room, out });
-            (largest, squares)
-        });
-        found.collect()
-    }
-
-    /// Adds for each column the sum of `w_k u_i` over its entries in a band.
-    fn pull_columns(
-        &self,
-        BandBlocks { band, column_blocks, .. }: &BandBlocks<'_>,
-        factors: &Factors,
-        room: &[AtomicU64],
-        out: &mut [Lanes],
-    ) {
-        let (width, starts, first) = (factors.width(), band.starts, band.entries.start);
-        let placed_rows = &self.observations.placed_rows()[band.entries.clone()];
-        let ends: Vec<usize> = column_blocks.iter().map(|block| block.end * width).collect();
-        column_blocks.par_iter().zip(split_at_ends(out, &ends)).for_each(|(columns, out)| {
-            let columns = columns.clone();
-            by_width!(
-                width,
-                PullColumns { factors, starts, first, placed_rows, columns, room, out }
-            );
-        });
-    }
-
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
     /// iteration has to. By rows `x_k = u_i . v_t`, by rows `sum_k y_k v_t`, by columns
     /// `sum_k y_k u_i`, with whatever numbers are next in memory for the `y_k`; nothing is kept.
@@ -566,102 +428,4 @@ fn largest(found: Vec<f64>) -> f64 {
 fn in_order(found: Vec<Found>) -> Found {
     let squares = found.iter().fold(0.0, |sum, block| sum + block.1);
     (largest(found.into_iter().map(|block| block.0).collect()), squares)
-}
-
-/// Cuts a slice at increasing ends, the last of which is its length.
-pub(crate) fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> {
-    let mut rest = slice;
-    let mut start = 0;
-    ends.iter()
-        .map(|&end| {
-            let (share, remaining) = std::mem::take(&mut rest).split_at_mut(end - start);
-            rest = remaining;
-            start = end;
-            share
-        })
-        .collect()
-}
-
-/// Blocks of units each of which has a system to solve beside its entries.
-pub(crate) fn blocks_with_systems(starts: &[usize]) -> Vec<Range<usize>> {
-    /// A system costs as much to solve as so many entries to gather.
-    const SOLVE: usize = 16;
-    let work: Vec<usize> =
-        starts.iter().enumerate().map(|(unit, start)| start + SOLVE * unit).collect();
-    blocks(&work)
-}
-
-/// Consecutive groups (rows or columns) with at least [`BLOCK`] entries together, but for the last.
-pub(crate) fn blocks<T: Copy + TryInto<usize>>(starts: &[T]) -> Vec<Range<usize>> {
-    let start = |group: usize| starts[group].try_into().unwrap_or(usize::MAX);
-    let groups = starts.len() - 1;
-    let mut blocks = Vec::new();
-    let mut first = 0;
-    for group in 0..groups {
-        if start(group + 1) - start(first) >= BLOCK || group + 1 == groups {
-            blocks.push(first..group + 1);
-            first = group + 1;
-        }
-    }
-    blocks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{init::random_factors, observations::Shape};
-
-    #[test]
-    fn blocks_cover_every_row_once() {
-        let starts: Vec<usize> = (0..=500).map(|row| row * row * 3).collect();
-        let blocks = blocks(&starts);
-        assert!(blocks.len() > 10);
-        assert_eq!(blocks[0].start, 0);
-        assert_eq!(blocks.last().unwrap().end, 500);
-        assert!(blocks.windows(2).all(|w| w[0].end == w[1].start));
-    }
-
-    /// `sum_k g_k (A_k + A_k') Z` under the identity, entry by entry.
-    fn slow_pull(observations: &Observations, z: &Factors) -> (Vec<f64>, Vec<f64>) {
-        let (mut rows, mut columns) = (z.rows(), z.columns());
-        rows.fill(0.0);
-        columns.fill(0.0);
-        for entry in observations.iter() {
-            let residual = entry.value - z.score(entry.row, entry.column);
-            for j in 0..z.rank() {
-                rows[entry.row * z.rank() + j] += residual * z.column(entry.column)[j];
-                columns[entry.column * z.rank() + j] += residual * z.row(entry.row)[j];
-            }
-        }
-        (rows, columns)
-    }
-
-    #[test]
-    fn pulls_of_many_bands_are_those_of_the_entries_with_any_number_of_threads() {
-        for (rows, many) in [(700, false), (2000, true)] {
-            let shape = Shape { rows, columns: 300 };
-            let value = |i: usize, t: usize| ((3 * i + 7 * t) as f64).sin();
-            let observations = Observations::complete(shape, value).unwrap();
-            let entries = Entries::new(&observations);
-            assert_eq!((entries.bands.len() > 2, entries.bands_are_many()), (true, many));
-            let z = random_factors(shape, 3, 1);
-            let pull = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let (mut scores, mut evaluated) = (Vec::new(), Evaluated::default());
-                let link = Link::Known(KnownLink::Identity);
-                pool.install(|| {
-                    let need = Need::Pull;
-                    entries.score_and_evaluate(&z, &mut scores, &link, need, &mut evaluated);
-                });
-                (evaluated.squares, evaluated.pull.unwrap())
-            };
-            let (squares, found) = pull(1);
-            assert_eq!((squares, &found), (pull(2).0, &pull(3).1));
-            let (slow_rows, slow_columns) = slow_pull(&observations, &z);
-            let pairs = found.rows().into_iter().zip(slow_rows);
-            for (fast, slow) in pairs.chain(found.columns().into_iter().zip(slow_columns)) {
-                assert!((fast - slow).abs() < 1e-9, "{fast} {slow}");
-            }
-        }
-    }
 }
