@@ -32,6 +32,10 @@ use isofactor_report::{Axis, Chart, Series};
 use serde_json::{Value, json};
 use setup::{Variant, factors, iterate, problem, uneven};
 
+/// The same as the program's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 struct Options {
     data: Option<PathBuf>,
     sizes: Vec<usize>,

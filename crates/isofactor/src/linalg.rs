@@ -137,7 +137,7 @@ pub(crate) fn add_product(to: &mut [f64], alpha: f64, a: &[f64], b: &[f64], colu
 }
 
 /// `a . b`, in four interleaved sums so that the compiler can vectorise it the same way everywhere.
-#[inline]
+#[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0f64; 4];
     let (a_blocks, a_rest) = a.as_chunks::<4>();

@@ -188,7 +188,7 @@ impl Objective {
     }
 
     /// What the entries say of the link for these scores, by a table on `grid`: that of the space,
-    /// or a thinner one.
+    /// or its thin one.
     pub(crate) fn link_equations(
         &self,
         entries: &Entries<'_>,

@@ -135,12 +135,12 @@ pub struct Observations {
     band_rows: Vec<usize>,
 }
 
-/// How many rows a band holds at most: at rank 16 their factors take a mebibyte.
+/// How many rows a band is meant to hold at most: at rank 16 their factors take a mebibyte.
 const BAND_ROWS: usize = 1 << 13;
-/// How many entries a band holds at most: a number for each takes half a mebibyte.
+/// How many entries a band is meant to hold at most: a number for each takes half a mebibyte.
 const BAND_ENTRIES: usize = 1 << 16;
-/// Bands are not so many that a column has fewer entries than this in one, on average.
-const LEAST_IN_BAND: usize = 16;
+/// Bands are larger where a column would have fewer entries than this in one, on average.
+const LEAST_IN_BAND: usize = 32;
 
 /// A run of rows, and its entries column by column.
 #[derive(Debug, Clone)]
@@ -349,7 +349,7 @@ fn bands(shape: Shape, row_starts: &[usize]) -> Vec<usize> {
     for row in 1..shape.rows {
         // With the next row the band would be too large.
         let entries = row_starts[row + 1] - row_starts[first];
-        let full = entries > BAND_ENTRIES || row - first == BAND_ROWS;
+        let full = entries > BAND_ENTRIES || row - first >= BAND_ROWS;
         if full && row_starts[row] - row_starts[first] >= least {
             band_rows.push(row);
             first = row;
@@ -459,6 +459,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn bands_of_short_rows_end_once_their_columns_have_enough() {
+        let shape = Shape { rows: 60_000, columns: 1_000 };
+        let entries: Vec<Entry> =
+            (0..shape.rows).map(|row| entry(row, row % shape.columns, 1.0)).collect();
+        let few = Observations::try_new(shape, &entries).unwrap();
+        let rows = LEAST_IN_BAND * shape.columns;
+        assert!(rows > BAND_ROWS);
+        assert_eq!(few.bands().next().unwrap().rows, 0..rows);
     }
 
     #[test]

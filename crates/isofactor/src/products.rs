@@ -9,8 +9,7 @@ use rayon::prelude::*;
 
 use crate::{
     linalg,
-    passes::by_width,
-    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO, by_width},
 };
 
 /// How many rows are worked on in one go, whatever the number of threads.

@@ -145,14 +145,15 @@ impl FineTable {
         m.load_transposed([&pieces[a].0, &pieces[b].0, &pieces[c].0, &pieces[d].0])
     }
 
-    /// The pieces that scores up to `largest` in absolute value lie on.
+    /// The pieces that scores up to `largest` in absolute value lie on; all places there are where
+    /// some are outside the grid.
     pub fn reach(&self, largest: f64) -> Range<usize> {
         let middle = self.grid.pieces() as f64 / 2.0;
         let reach = largest * self.grid.density + 1.0;
         if reach < middle {
             (middle - reach) as usize..(middle + reach).ceil() as usize
         } else {
-            0..self.grid.pieces()
+            0..self.pieces.len()
         }
     }
 
@@ -214,7 +215,7 @@ impl Kernel for Refine<'_> {
     fn run<M: Machine>(self, m: M) {
         let Self { table, grid, pieces } = self;
         let [half, quarter, eighth] = [0.5, 0.25, 0.125].map(|share| m.splat(share));
-        // Values and slopes at the ends of an interval's pieces, and room for three fours too far.
+        // Values and slopes at the ends of an interval's pieces, and room for what fills up fours.
         let (mut values, mut slopes) = (vec![0.0; grid.cuts + 8], vec![0.0; grid.cuts + 8]);
         for (quintic, pieces) in table.pieces().iter().zip(pieces.chunks_exact_mut(grid.cuts)) {
             let quintic = quintic.map(|coefficient| m.splat(coefficient));
@@ -229,9 +230,8 @@ impl Kernel for Refine<'_> {
                 simd::store(m.lanes(at(of_slopes)), &mut slopes[LANES * g..]);
             }
             for (g, pieces) in pieces.chunks_mut(LANES).enumerate() {
-                let four = |from: &[f64], first: usize| {
-                    from[first..].first_chunk().map_or(m.splat(0.0), |four| m.load(four))
-                };
+                let four =
+                    |from: &[f64], first: usize| m.load(&std::array::from_fn(|i| from[first + i]));
                 let (a, b) = (four(&values, LANES * g), four(&values, LANES * g + 1));
                 let (p, q) = (four(&slopes, LANES * g), four(&slopes, LANES * g + 1));
                 let (rise, bend, both) = (m.sub(b, a), m.sub(q, p), m.add(p, q));
@@ -375,6 +375,17 @@ mod tests {
         for (value, x) in value.into_iter().zip([-2.0, 2.0, 0.0, 2.0f64]) {
             assert!((value - coarse.value_and_slope(x).0).abs() < 1e-6, "{value} {x}");
         }
+    }
+
+    #[test]
+    fn nothing_is_left_of_scores_outside_the_grid() {
+        let coarse = sine(Grid::new(2.0, 6));
+        let table = FineTable::new(&coarse, &FineGrid::new(coarse.grid(), 0.1));
+        let mut moments = FineMoments::default();
+        moments.fit(&table);
+        simd::dispatch(Residuals(&table, [-2.2, 2.2, -3.9, 0.1], [1.0; 4], 4, &mut moments));
+        moments.clear(table.reach(3.9));
+        assert!(moments.sums.iter().all(|sum| sum.0 == ZERO));
     }
 
     #[test]

@@ -131,13 +131,14 @@ impl<'a> SlopeProgram<'a> {
         let mut search = Search::resume(self, start, &active.held);
         let mut rows: Vec<usize> = all.iter().copied().step_by(STRIDE).collect();
         rows.extend(search.active.iter().map(|active| active.bound.row));
-        // Each round takes a bound in or begins to look at more rows; a solution holds at most as
-        // many bounds as there are coordinates.
-        for _ in 0..10 * (start.len() + 10) {
+        // A solution holds at most as many bounds as there are coordinates. Rounds that begin to look
+        // at more rows come to an end by themselves.
+        let mut rounds = 0..10 * (start.len() + 10);
+        loop {
             let slopes = self.slopes(&search.point, &rows);
             let worst = self.violations(&slopes, &rows, slack).max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((bound, violation)) = worst {
-                if !search.take_in(self, bound, violation) {
+                if rounds.next().is_none() || !search.take_in(self, bound, violation) {
                     break;
                 }
                 continue;
@@ -503,6 +504,36 @@ mod tests {
             let (d, e) = (distance(&ours, &start), distance(&theirs, &start));
             assert!((d - e).abs() < 1e-7 * d, "{d} against {e}");
             assert!(distance(&ours, &theirs) < 1e-4 * d);
+        }
+    }
+
+    #[test]
+    fn letting_go_of_a_bound_leaves_the_factors_of_the_others() {
+        let space = space();
+        let rows = space.slope_rows();
+        let program = SlopeProgram::new(&rows, 1.0, SlopeBounds::INCREASING);
+        let start = vec![0.0; space.dimension()];
+        for which in [0, 2, 4] {
+            let bounds = [1, 8, 4, 16, 12]
+                .map(|part| Bound { row: part * rows.len() / 20, upper: part == 4 });
+            let mut search = Search { point: start.clone(), active: vec![], q: vec![], r: vec![] };
+            for bound in bounds {
+                let (normal, level) = program.half_space(bound);
+                search.push(Active { bound, normal, level, multiplier: 0.0 });
+            }
+            search.remove(which);
+            assert_eq!((search.active.len(), search.q.len(), search.r.len()), (4, 4, 4));
+            for (j, active) in search.active.iter().enumerate() {
+                assert_eq!(search.r[j].len(), j + 1);
+                let mut product = vec![0.0; start.len()];
+                for (q, r) in search.q.iter().zip(&search.r[j]) {
+                    add_scaled(&mut product, *r, q);
+                }
+                assert!(distance(&product, &active.normal) < 1e-12);
+                for (k, q) in search.q.iter().enumerate() {
+                    assert!((dot(q, &search.q[j]) - f64::from(j == k)).abs() < 1e-12);
+                }
+            }
         }
     }
 

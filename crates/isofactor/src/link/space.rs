@@ -120,15 +120,15 @@ impl LinkSpace {
         Table::from_nodes(self.grid, &products::times(&rows, weights))
     }
 
-    /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or a thinner one.
+    /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or the thin one.
     pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
         let jets = self.jets_on(moments.grid());
         let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).collect();
         products::transpose_times(&rows, &moments.node_weights())
     }
 
-    /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or a
-    /// thinner one, with `B` the jets of the basis at the nodes and `W` the blocks of the
+    /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or the
+    /// thin one, with `B` the jets of the basis at the nodes and `W` the blocks of the
     /// intervals. Whatever the grid, it is positive semidefinite.
     pub(crate) fn gram(&self, moments: &GramMoments) -> Mat<f64> {
         let m = self.dimension();
@@ -157,6 +157,7 @@ impl LinkSpace {
         if grid == self.grid {
             return &self.node_basis;
         }
+        debug_assert_eq!(grid, self.thin_grid());
         let scales = [1, THINNED, THINNED * THINNED].map(|scale| scale as f64);
         self.thin_basis.get_or_init(|| {
             let nodes = self.node_basis.chunks_exact(3 * self.dimension()).step_by(THINNED);

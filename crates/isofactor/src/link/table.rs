@@ -329,6 +329,46 @@ mod tests {
     }
 
     #[test]
+    fn the_range_of_slopes_is_that_of_a_scan_ends_included() {
+        for (half_width, shift) in [(1.0, 0.3), (2.5, -1.1), (0.4, 2.0)] {
+            let grid = Grid::new(half_width, 6);
+            let d = grid.spacing();
+            let jets: Vec<f64> = (0..grid.nodes())
+                .map(|i| grid.node(i) + shift)
+                .flat_map(|x| [x.exp(), d * x.exp(), d * d * x.exp()])
+                .collect();
+            let table = Table::from_nodes(grid, &jets);
+            let (low, high) = table.slope_range();
+            let places = (0..=48).map(|i| half_width * (i as f64 / 24.0 - 1.0));
+            let slopes: Vec<f64> = places.map(|x| table.value_and_slope(x).1).collect();
+            let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = slopes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert!((low - least).abs() < 1e-12 * most && (high - most).abs() < 1e-12 * most);
+        }
+    }
+
+    #[test]
+    fn moments_of_scores_are_sums_of_powers() {
+        let grid = Grid::new(1.0, 5);
+        let scores: Vec<f64> = (0..37).map(|k| (k as f64 * 0.7).sin()).collect();
+        let targets: Vec<f64> = (0..37).map(|k| (k as f64).cos()).collect();
+        let (mut plain, mut weighted) = (GramMoments::zero(grid), LinearMoments::zero(grid));
+        let mut moments = LinkMoments::zero(grid);
+        let mut rest = LinkMoments::zero(grid);
+        moments.add(&scores[..20], &targets[..20]);
+        rest.add(&scores[20..], &targets[20..]);
+        moments.merge(&rest);
+        for (&x, &y) in scores.iter().zip(&targets) {
+            plain.add(x, 2.0);
+            weighted.add(x, 2.0 * y);
+        }
+        let (found_plain, found_weighted) = moments.scaled(2.0);
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(near(found_plain.sums.as_flattened(), plain.sums.as_flattened()));
+        assert!(near(found_weighted.sums.as_flattened(), weighted.sums.as_flattened()));
+    }
+
+    #[test]
     fn errors_stay_below_the_bounds_and_reach_a_tenth_of_them() {
         let grid = Grid::new(2.0, 13);
         let table = sine_table(grid);

@@ -31,7 +31,7 @@ use crate::{
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::{Band, Observations},
-    simd,
+    simd::{self, by_width},
 };
 pub(crate) use blocks::{blocks, blocks_with_systems, split_at_ends};
 pub(crate) use by_unit::ByUnit;
@@ -39,7 +39,6 @@ use curve::{Curve, Largest, Residuals, Squares, Straight};
 use kernels::{FindScores, GatherColumns, GatherRows};
 pub(crate) use product::Sparse;
 use pull::Rooms;
-pub(crate) use sums::{by_width, dot};
 
 /// About how many entries at least share a table of moments, and how many tables there are at
 /// most: a table costs as much to clear and to add up as some thousand entries.
@@ -313,19 +312,16 @@ impl<'a> Entries<'a> {
             let rows = rows.clone();
             by_width!(factors.width(), GatherRows { observations, factors, rows, weights })
         });
-        let mut sum: f64 = by_rows.collect::<Vec<f64>>().into_iter().sum();
-        for BandBlocks { band, column_blocks, .. } in &self.bands {
-            let by_columns = column_blocks.par_iter().map(|columns| {
-                let (columns, starts) = (columns.clone(), band.starts);
-                let placed_rows = observations.placed_rows();
-                by_width!(
-                    factors.width(),
-                    GatherColumns { factors, starts, placed_rows, columns, weights }
-                )
-            });
-            sum += by_columns.collect::<Vec<f64>>().into_iter().sum::<f64>();
-        }
-        sum
+        let sum: f64 = by_rows.collect::<Vec<f64>>().into_iter().sum();
+        // Nothing is kept, so no band waits for another.
+        let of_bands = self.bands.iter().flat_map(|BandBlocks { band, column_blocks, .. }| {
+            column_blocks.iter().map(|columns| (band.starts, columns.clone()))
+        });
+        let by_columns = of_bands.collect::<Vec<_>>().into_par_iter().map(|(starts, columns)| {
+            let (width, placed_rows) = (factors.width(), observations.placed_rows());
+            by_width!(width, GatherColumns { factors, starts, placed_rows, columns, weights })
+        });
+        sum + by_columns.collect::<Vec<f64>>().into_iter().sum::<f64>()
     }
 
     /// The moments of scores and targets on a grid, each entry counted `scale` times.

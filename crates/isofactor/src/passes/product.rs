@@ -8,12 +8,11 @@ use super::{
     Entries,
     kernels::{add_entries, put},
     split_at_ends,
-    sums::by_width,
 };
 use crate::{
     factors::Factors,
     observations::Observations,
-    simd::{Kernel, Lanes, Machine, ZERO},
+    simd::{Kernel, Lanes, Machine, ZERO, by_width},
 };
 
 /// A matrix `A` with a number for every entry; those of repeated entries add up.

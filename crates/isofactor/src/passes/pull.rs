@@ -11,17 +11,15 @@ use super::{
     curve::{Curve, Pulls},
     in_order,
     kernels::{PullColumns, PullRows},
-    sums::by_width,
 };
 use crate::{
     factors::{CHUNK, Factors},
-    simd::{self, Lanes, ZERO},
+    simd::{self, Lanes, ZERO, by_width},
 };
 
-/// From how many bands on, and with how many entries of a column in each on average, a band is the
-/// work of one thread.
+/// From how many bands on they are worked on at the same time. Each then has sums of its own for the
+/// columns; a column has enough entries in a band, on average, that these are few beside the entries.
 const MANY_BANDS: usize = 8;
-const MANY_IN_BAND: usize = 32;
 
 /// Room for the pulls of a band's entries, in the order of the columns; as often as there are
 /// bands in work at the same time.
@@ -85,12 +83,11 @@ impl Entries<'_> {
         in_order(found.concat())
     }
 
-    /// Whether there are so many bands that each is the work of one thread, with sums of its own
-    /// for the columns: no thread then waits for what another holds in its cache. With few bands,
-    /// or many columns in each, all threads work on the same band.
+    /// Whether there are so many bands that each is a task of its own, with its own sums for the
+    /// columns: threads then rarely wait for what another holds in its cache. With few bands all
+    /// threads work on one band after the other.
     fn bands_are_many(&self) -> bool {
-        let (bands, columns) = (self.bands.len(), self.observations.shape().columns);
-        bands >= MANY_BANDS && self.observations.len() >= MANY_IN_BAND * bands * columns
+        self.bands.len() >= MANY_BANDS
     }
 
     /// The pulls of a band: sums of squares of its blocks; sums for its rows, and for all columns.
@@ -164,7 +161,7 @@ mod tests {
     use crate::{
         init::random_factors,
         link::{KnownLink, Link},
-        observations::{Observations, Shape},
+        observations::{Entry, Observations, Shape},
         passes::{Evaluated, Need},
     };
 
@@ -204,6 +201,32 @@ mod tests {
             };
             let (squares, found) = pull(1);
             assert_eq!((squares, &found), (pull(2).0, &pull(3).1));
+            let (slow_rows, slow_columns) = slow_pull(&observations, &z);
+            let pairs = found.rows().into_iter().zip(slow_rows);
+            for (fast, slow) in pairs.chain(found.columns().into_iter().zip(slow_columns)) {
+                assert!((fast - slow).abs() < 1e-9, "{fast} {slow}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_longer_than_a_band_and_bands_without_entries_are_passed_over() {
+        // One row with more entries than a band, many short ones, and rows with nothing at the end.
+        let shape = Shape { rows: 20_000, columns: 80_000 };
+        let long = (0..shape.columns).map(|column| (3, column));
+        let short = (4..9_000).flat_map(|row| (0..3).map(move |i| (row, (7 * row + i) % 90)));
+        let entries: Vec<Entry> = long
+            .chain(short)
+            .map(|(row, column)| Entry { row, column, value: (row + column) as f64 % 7.0 - 3.0 })
+            .collect();
+        let observations = Observations::try_new(shape, &entries).unwrap();
+        for rank in [3, 33] {
+            let z = random_factors(shape, rank, 2);
+            let (mut scores, mut evaluated) = (Vec::new(), Evaluated::default());
+            let link = Link::Known(KnownLink::Identity);
+            let all = Entries::new(&observations);
+            all.score_and_evaluate(&z, &mut scores, &link, Need::Pull, &mut evaluated);
+            let found = evaluated.pull.unwrap();
             let (slow_rows, slow_columns) = slow_pull(&observations, &z);
             let pairs = found.rows().into_iter().zip(slow_rows);
             for (fast, slow) in pairs.chain(found.columns().into_iter().zip(slow_columns)) {

@@ -2,25 +2,6 @@
 
 use crate::simd::{self, LANES, Lanes, Machine, ZERO};
 
-/// Runs a kernel with its width `C` known to the compiler where it is at most eight (rank 32);
-/// width 0 stands for any other, read from the factors.
-macro_rules! by_width {
-    ($width:expr, $kernel:ident $fields:tt) => {
-        match $width {
-            1 => $crate::simd::dispatch($kernel::<1> $fields),
-            2 => $crate::simd::dispatch($kernel::<2> $fields),
-            3 => $crate::simd::dispatch($kernel::<3> $fields),
-            4 => $crate::simd::dispatch($kernel::<4> $fields),
-            5 => $crate::simd::dispatch($kernel::<5> $fields),
-            6 => $crate::simd::dispatch($kernel::<6> $fields),
-            7 => $crate::simd::dispatch($kernel::<7> $fields),
-            8 => $crate::simd::dispatch($kernel::<8> $fields),
-            _ => $crate::simd::dispatch($kernel::<0> $fields),
-        }
-    };
-}
-pub(crate) use by_width;
-
 /// The factors of a row or column.
 #[inline(always)]
 pub(crate) fn of<const C: usize>(side: &[Lanes], width: usize, index: usize) -> &[Lanes] {

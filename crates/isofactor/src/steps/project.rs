@@ -10,42 +10,38 @@ use crate::{
         LearnedLink, SlopeBounds,
         monotone::{ActiveBounds, SlopeProgram},
     },
-    passes::{self, by_width},
-    simd::{self, Kernel, LANES, Lanes, Machine},
+    simd::{self, Kernel, Lanes, Machine},
 };
 
 /// P_C: every row of `Z` longer than `radius` is scaled back to it.
 pub fn project_factors(factors: &mut Factors, radius: f64) {
-    let width = factors.width();
+    let (width, rank) = (factors.width(), factors.rank());
     let (rows, columns) = factors.both_mut();
     let chunks = rows.par_chunks_mut(CHUNK * width).chain(columns.par_chunks_mut(CHUNK * width));
-    chunks.for_each(|units| by_width!(width, Clip { units, width, radius }));
+    chunks.for_each(|units| simd::dispatch(Clip { units, width, rank, radius }));
 }
 
 /// P_C of some rows of `Z`.
-struct Clip<'a, const C: usize> {
+struct Clip<'a> {
     units: &'a mut [Lanes],
     width: usize,
+    rank: usize,
     radius: f64,
 }
 
-impl<const C: usize> Kernel for Clip<'_, C> {
+impl Kernel for Clip<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, _: M) {
-        let width = if C > 0 { C } else { self.width };
-        for z in self.units.chunks_exact_mut(width) {
-            let squares = passes::dot::<M>(z, z);
-            if squares > self.radius * self.radius {
-                let share = self.radius / squares.sqrt();
-                z.iter_mut().for_each(|z| *z = simd::mul(*z, [share; LANES]));
-            }
+        for z in self.units.chunks_exact_mut(self.width) {
+            clip(&mut z.as_flattened_mut()[..self.rank], self.radius);
         }
     }
 }
 
 /// Scales numbers back to the radius if they are longer.
+#[inline(always)]
 pub(crate) fn clip(z: &mut [f64], radius: f64) {
     let squares = linalg::dot(z, z);
     if squares > radius * radius {

@@ -9,9 +9,9 @@ use crate::{
     passes::{
         curve::{Slopes, Straight},
         kernels::FindScores,
-        sums::{by_width, dot, of},
+        sums::{dot, of},
     },
-    simd::{self, LANES, Lanes, Machine},
+    simd::{self, LANES, Lanes, Machine, by_width},
 };
 
 /// How often the step of a unit is halved before it stays where it is.

@@ -19,17 +19,14 @@ use std::{borrow::Cow, ops::Range};
 
 use rayon::prelude::*;
 
-use super::{
-    Entries, blocks_with_systems, split_at_ends,
-    sums::{by_width, of},
-};
+use super::{Entries, blocks_with_systems, split_at_ends, sums::of};
 use crate::{
     factors::Factors,
     four::triangle,
     linalg,
     link::Link,
     observations::Side,
-    simd::{self, Lanes},
+    simd::{self, Lanes, by_width},
 };
 use block::{Block, Seen, Way, reach};
 use step::{Step, Undamp};
