@@ -1,5 +1,6 @@
 //! The increasing function through which scores are seen.
 
+mod active_set;
 mod basis;
 pub(crate) mod fine;
 pub mod kernel;
