@@ -68,7 +68,7 @@ pub fn problem(observations: &Observations, rank: usize, variant: Variant) -> (P
     let bounds = projected.then_some(SlopeBounds { low: 0.0, high: f64::INFINITY });
     let objective = Objective { loss: LossScale::Sum, link_penalty: 1e-3, balance_penalty: 0.5 };
     let step = StepLength::Fixed(1e-12);
-    let problem = Problem::new(entries, objective, radius, bounds, step, step);
+    let mut problem = Problem::new(entries, objective, radius, bounds, step, step);
     let state = problem.state(factors, link).expect("a finite start");
     (problem, state)
 }

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::Result,
     linalg,
     link::{fine::FineTable, kernel::Kernel, space::LinkSpace, table::Table},
 };
@@ -16,16 +15,21 @@ use crate::{
 pub struct LearnedLink {
     space: Arc<LinkSpace>,
     weights: Vec<f64>,
-    table: Table,
-    /// Made when a pass over the entries first asks for it.
+    tables: Arc<Tables>,
+}
+
+/// A link's tables, each made when it is first asked for and shared by all copies of the link.
+#[derive(Debug, Default)]
+struct Tables {
+    table: OnceLock<Table>,
+    /// For passes over the entries.
     fine: OnceLock<FineTable>,
 }
 
 impl LearnedLink {
     /// The function with these coordinates.
     pub fn new(space: Arc<LinkSpace>, weights: Vec<f64>) -> Self {
-        let table = space.table(&weights);
-        Self { space, weights, table, fine: OnceLock::new() }
+        Self { space, weights, tables: Arc::default() }
     }
 
     /// The zero function.
@@ -52,17 +56,22 @@ impl LearnedLink {
     /// `phi(x)` and `phi'(x)`; outside the domain the link goes on straight.
     #[inline]
     pub fn value_and_slope(&self, x: f64) -> (f64, f64) {
-        self.table.value_and_slope(x)
+        self.table().value_and_slope(x)
+    }
+
+    #[inline]
+    fn table(&self) -> &Table {
+        self.tables.table.get_or_init(|| self.space.table(&self.weights))
     }
 
     /// The table for passes over many scores inside the domain.
     pub(crate) fn fine(&self) -> &FineTable {
-        self.fine.get_or_init(|| FineTable::new(&self.table, self.space.fine_grid()))
+        self.tables.fine.get_or_init(|| FineTable::new(self.table(), self.space.fine_grid()))
     }
 
     /// Smallest and largest slope over the domain.
     pub fn slope_range(&self) -> (f64, f64) {
-        self.table.slope_range()
+        self.table().slope_range()
     }
 
     /// `|phi - f|_H` for another function of the same space.
@@ -71,11 +80,10 @@ impl LearnedLink {
         squares.sum::<f64>().sqrt()
     }
 
-    /// The same function on a wider domain, for scores up to `largest` and some more to come.
-    pub fn widened(&self, largest: f64) -> Result<Self> {
-        let space = Arc::new(LinkSpace::build(self.space.kernel(), 1.5 * largest)?);
+    /// The same function in another space of the same kernel.
+    pub fn carried_to(&self, space: Arc<LinkSpace>) -> Self {
         let weights = space.carry_over(&self.space, &self.weights);
-        Ok(Self::new(space, weights))
+        Self::new(space, weights)
     }
 }
 
@@ -103,7 +111,7 @@ impl From<LearnedLink> for Stored {
 impl TryFrom<Stored> for LearnedLink {
     type Error = &'static str;
 
-    fn try_from(stored: Stored) -> std::result::Result<Self, Self::Error> {
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
         let Stored { kernel, half_width, centres, weights } = stored;
         let finite = weights.iter().all(|w| w.is_finite());
         let kernel = Kernel::try_new(kernel.family, kernel.bandwidth);

@@ -28,6 +28,9 @@ const THINNED: usize = 8;
 /// The widest domain, in bandwidths on either side: more than any basis here can span.
 const MOST_BANDWIDTHS: f64 = 200.0;
 
+/// How many times as wide a domain becomes that is too narrow.
+const WIDER: f64 = 1.5;
+
 /// All links that the basis of a kernel spans over `[-half_width, half_width]`.
 #[derive(Debug, Clone)]
 pub struct LinkSpace {
@@ -51,6 +54,15 @@ impl LinkSpace {
         let basis =
             Basis::build(kernel, &candidates(kernel, half_width), kernel.basis_tolerance())?;
         Ok(Self::with_basis(kernel, half_width, basis))
+    }
+
+    /// The first domain in a row of ever wider ones that covers `largest`.
+    pub(crate) fn half_width_for(&self, largest: f64) -> f64 {
+        let mut half_width = self.half_width();
+        while half_width < largest {
+            half_width *= WIDER;
+        }
+        half_width
     }
 
     /// The space that these centres span, in this order: coordinates keep their meaning as long

@@ -216,7 +216,9 @@ impl<'a> Entries<'a> {
         need: Need,
         evaluated: &mut Evaluated,
     ) -> f64 {
-        evaluated.pull = None;
+        if let Some(pull) = evaluated.pull.take() {
+            evaluated.keep_room(pull);
+        }
         evaluated.moments = None;
         let blocks = self.with_scores(scores);
         let (largest, squares) = match (need, link) {

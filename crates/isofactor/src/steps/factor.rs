@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{MOST_HALVINGS, Problem, State, StepLength, WILD, project::project_factors};
+use super::{MOST_HALVINGS, Problem, Promise, State, StepLength, WILD, project::project_factors};
 use crate::{
     error::Result,
     factors::{CHUNK, Factors},
@@ -29,10 +29,14 @@ impl Problem<'_> {
                 self.project(&mut moved);
                 std::mem::swap(&mut state.factors, &mut moved);
                 state.evaluated.keep_room(moved);
-                self.score(state, after_factors(&state.link, Need::Pull))?;
+                self.score(state, after_factors(&state.link))?;
                 Ok(true)
             }
-            StepLength::Backtracking { last } => self.search_factors(state, &gradient, last),
+            StepLength::Backtracking { first } => {
+                let moved = self.search_factors(state, &gradient, first);
+                state.evaluated.keep_room(gradient);
+                Ok(moved)
+            }
         }
     }
 
@@ -54,67 +58,74 @@ impl Problem<'_> {
         &mut self,
         state: &mut State,
         gradient: &Factors,
-        last: Option<f64>,
-    ) -> Result<bool> {
+        first: Option<f64>,
+    ) -> bool {
         let length = gradient.norm();
-        let first = last.map_or_else(|| 0.1 * state.factors.norm() / length, |step| 2.0 * step);
-        if !first.is_finite() {
-            return Ok(false);
+        let mut step = first.unwrap_or_else(|| 0.1 * state.factors.norm() / length);
+        if !step.is_finite() {
+            return false;
         }
-        let mut step = first;
+        let before = state.value.of_factors();
         for _ in 0..MOST_HALVINGS {
             let factors = self.stepped(&state.factors, step, gradient);
             let parts = [&factors, &state.factors, gradient];
-            let [distance, along] = Factors::sums(parts, |[to, from, g]| {
+            let [squares, along] = Factors::sums(parts, |[to, from, g]| {
                 let moved = to - from;
                 [moved * moved, g * moved]
             });
-            let promised = along + distance / (2.0 * step);
-            let before = state.value.of_factors();
-            if self.try_factors(state, factors, before + promised.min(0.0)) {
-                // A step that changes nothing says nothing about the next one's length.
-                if distance.sqrt() * length > 1e-14 * before {
-                    self.factor_step = StepLength::Backtracking { last: Some(step) };
-                }
-                return Ok(distance > 0.0);
+            let promise = Promise { step, before, along, squares };
+            if let Err(reached) = self.try_factors(state, factors, promise.allowed()) {
+                step = promise.shorter(reached);
+                continue;
             }
-            step /= 2.0;
+            // A step that changes nothing says nothing about the next one's length.
+            if squares.sqrt() * length > 1e-14 * before {
+                self.factor_step = promise.next(state.value.of_factors());
+            }
+            return squares > 0.0;
         }
         // The scores are those of the last trial.
         self.entries.scores(&state.factors, &mut state.scores);
-        Ok(false)
+        false
     }
 
-    /// Takes the factors if they bring the objective down to `allowed`; not if they fling the
-    /// scores out of all proportion. The scores become those of the trial either way.
-    fn try_factors(&mut self, state: &mut State, factors: Factors, allowed: f64) -> bool {
-        let need = after_factors(&state.link, Need::Nothing);
+    /// Takes the factors if they bring the objective (what they change of it) down to `allowed`; not
+    /// if they fling the scores out of all proportion. Otherwise, what it reaches at least; not a
+    /// number where that is not known. The scores become those of the trial either way.
+    fn try_factors(
+        &mut self,
+        state: &mut State,
+        factors: Factors,
+        allowed: f64,
+    ) -> std::result::Result<(), f64> {
+        let need = after_factors(&state.link);
         let (entries, trial) = (&self.entries, &mut self.trial);
         let largest =
             entries.score_and_evaluate(&factors, &mut state.scores, &state.link, need, trial);
         let reach = state.link.learned().map_or(f64::MAX, |l| WILD * l.space().half_width());
         if largest.is_nan() || largest > reach {
-            return false;
+            return Err(f64::NAN);
         }
         let mut link = state.link.clone();
         if link.learned().is_some_and(|link| largest > link.space().half_width()) {
             // A wider domain takes long to build, and changes nothing for the entries inside.
             let least = self.objective.weight(state.scores.len()) * self.squares_inside(state);
             if least > allowed * (1.0 + INSIDE) {
-                return false;
+                return Err(least);
             }
             // A domain too wide for any basis is a trial too long as well.
-            let Ok(wider) = self.covering(link, largest) else { return false };
+            let Ok(wider) = self.covering(&link, largest) else { return Err(f64::NAN) };
             link = wider;
             self.entries.evaluate(&factors, &state.scores, &link, need, &mut self.trial);
         }
         let value = self.objective.value(&self.entries, &factors, &link, &self.trial);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
-        if good {
-            (state.factors, state.link, state.value) = (factors, link, value);
-            state.evaluated.exchange(&mut self.trial);
+        if !good {
+            return Err(value.of_factors());
         }
-        good
+        (state.factors, state.link, state.value) = (factors, link, value);
+        state.evaluated.exchange(&mut self.trial);
+        Ok(())
     }
 
     /// The sum of squares of the entries whose scores are inside the link's domain.
@@ -133,10 +144,10 @@ impl Problem<'_> {
     }
 }
 
-/// What follows a step of the factors: a step of the link, if it is learned, else `known`.
-fn after_factors(link: &Link, known: Need) -> Need {
+/// What follows a step of the factors: a step of the link, if it is learned, else another one.
+fn after_factors(link: &Link) -> Need {
     match link {
         Link::Learned(_) => Need::Moments,
-        _ => known,
+        _ => Need::Pull,
     }
 }

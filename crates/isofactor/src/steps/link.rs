@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    MOST_HALVINGS, Problem, State, StepLength,
+    MOST_HALVINGS, Problem, Promise, State, StepLength,
     project::{keeps_to, project_link, within},
 };
 use crate::{
@@ -28,7 +28,7 @@ impl Problem<'_> {
                 self.evaluate(state, Need::Pull)?;
                 Ok(true)
             }
-            StepLength::Backtracking { last } => self.search_link(state, &link, &gradient, last),
+            StepLength::Backtracking { first } => self.search_link(state, &link, &gradient, first),
         }
     }
 
@@ -73,7 +73,7 @@ impl Problem<'_> {
         state: &mut State,
         link: &LearnedLink,
         gradient: &[f64],
-        last: Option<f64>,
+        first: Option<f64>,
     ) -> Result<bool> {
         if let Some(bounds) = self.bounds.filter(|&bounds| !keeps_to(link, bounds)) {
             return self.enter(state, link, bounds);
@@ -83,36 +83,45 @@ impl Problem<'_> {
         let safe = 1.0
             / (2.0 * self.objective.weight(observed) * observed as f64 * Kernel::BOUND
                 + self.objective.link_penalty);
-        let mut step = last.map_or(safe, |step| 2.0 * step);
-        let before = state.value;
+        let mut step = first.unwrap_or(safe);
+        let before = state.value.of_link();
         for _ in 0..MOST_HALVINGS {
             let moved = self.stepped_link(link, step, gradient)?;
             let difference: Vec<f64> =
                 moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
-            let distance = linalg::dot(&difference, &difference);
-            let promised = linalg::dot(gradient, &difference) + distance / (2.0 * step);
-            if self.try_link(state, moved, before.of_link() + promised.min(0.0)) {
-                self.link_step = StepLength::Backtracking { last: Some(step) };
-                return Ok(distance > 0.0);
+            let [squares, along] =
+                [&difference, gradient].map(|other| linalg::dot(&difference, other));
+            let promise = Promise { step, before, along, squares };
+            if let Err(reached) = self.try_link(state, moved, promise.allowed()) {
+                step = promise.shorter(reached);
+                continue;
             }
-            step /= 2.0;
+            self.link_step = promise.next(state.value.of_link());
+            return Ok(squares > 0.0);
         }
         Ok(false)
     }
 
-    /// Takes the link if it brings the objective down to `allowed`.
-    fn try_link(&mut self, state: &mut State, link: LearnedLink, allowed: f64) -> bool {
+    /// Takes the link if it brings the objective (what it changes of it) down to `allowed`;
+    /// otherwise, what it reaches.
+    fn try_link(
+        &mut self,
+        state: &mut State,
+        link: LearnedLink,
+        allowed: f64,
+    ) -> std::result::Result<(), f64> {
         let link = Link::Learned(link);
         let (factors, trial) = (&state.factors, &mut self.trial);
-        self.entries.evaluate(factors, &state.scores, &link, Need::Nothing, trial);
+        self.entries.evaluate(factors, &state.scores, &link, Need::Pull, trial);
         let balance = state.value.balance;
         let value = self.objective.value_with_balance(&self.entries, balance, &link, trial);
         let good = value.of_link() <= allowed && value.total() <= state.value.total();
-        if good {
-            (state.link, state.value) = (link, value);
-            state.evaluated.exchange(&mut self.trial);
+        if !good {
+            return Err(value.of_link());
         }
-        good
+        (state.link, state.value) = (link, value);
+        state.evaluated.exchange(&mut self.trial);
+        Ok(())
     }
 
     /// From outside the bounds, at the start or when the domain has grown, getting inside comes

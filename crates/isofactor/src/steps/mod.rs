@@ -72,16 +72,69 @@ pub(crate) struct StoredState<'a> {
 pub enum StepLength {
     /// Always this long.
     Fixed(f64),
-    /// Twice the last one if that decreases the objective enough, else halved until it does.
+    /// As long as the last one, or twice as long where that one left room, and halved until the
+    /// objective decreases enough.
     Backtracking {
-        /// The last step that was good, once there was one.
-        last: Option<f64>,
+        /// The length to begin with, once there was a good one.
+        first: Option<f64>,
     },
 }
 
 impl StepLength {
     /// Backtracking that has not begun.
-    pub const SEARCH: StepLength = StepLength::Backtracking { last: None };
+    pub const SEARCH: StepLength = StepLength::Backtracking { first: None };
+}
+
+/// What a step of some length promises, and how much of that must hold.
+///
+/// A move `m` along `-g`, projected, is short enough where the objective bends along it no more
+/// than `1/step`:
+///
+/// ```text
+/// L(z + m) <= L(z) + <g, m> + |m|^2 / (2 step)
+/// ```
+#[derive(Debug, Clone, Copy)]
+struct Promise {
+    step: f64,
+    /// `L(z)`
+    before: f64,
+    /// `<g, m>`
+    along: f64,
+    /// `|m|^2`
+    squares: f64,
+}
+
+impl Promise {
+    /// How large the objective may be after the step.
+    fn allowed(&self) -> f64 {
+        self.before + (self.along + self.squares / (2.0 * self.step)).min(0.0)
+    }
+
+    /// The length to begin the next search with: twice this one where that would have been short
+    /// enough too, as the objective bends along the move.
+    fn next(&self, after: f64) -> StepLength {
+        let twice = 2.0 * self.step;
+        let first = if twice <= self.longest(after) { twice } else { self.step };
+        StepLength::Backtracking { first: Some(first) }
+    }
+
+    /// The length to try after a refusal: half of this one, and on until short enough, as the
+    /// objective bends along the move. Not too far at once: on a long move it may bend far more
+    /// than on a short one.
+    fn shorter(&self, refused: f64) -> f64 {
+        let (longest, shortest) = (self.longest(refused), self.step / MOST_SHORTENING);
+        let mut step = self.step / 2.0;
+        while step > longest && step > shortest {
+            step /= 2.0;
+        }
+        step
+    }
+
+    /// The longest step that is short enough where the objective is a parabola along the move.
+    fn longest(&self, after: f64) -> f64 {
+        let bend = 2.0 * (after - self.before - self.along) / self.squares;
+        if bend > 0.0 { 1.0 / bend } else { f64::INFINITY }
+    }
 }
 
 /// What the steps so far leave for the next ones.
@@ -95,6 +148,8 @@ pub struct Pace<'a> {
 
 /// How often a step is halved before the block is taken to be at rest.
 const MOST_HALVINGS: usize = 60;
+/// How many times shorter a step may become by one refusal.
+const MOST_SHORTENING: f64 = 16.0;
 /// A trial that moves scores further than this many times the link's domain is too long.
 const WILD: f64 = 4.0;
 
@@ -156,7 +211,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The state at given factors and link.
-    pub fn state(&self, factors: Factors, link: Link) -> Result<State> {
+    pub fn state(&mut self, factors: Factors, link: Link) -> Result<State> {
         let mut state = State {
             factors,
             link,
@@ -220,11 +275,11 @@ impl<'a> Problem<'a> {
 
     /// Finds the scores of a state's factors and passes over them with its link, on a wider
     /// domain where they need one.
-    fn score(&self, state: &mut State, need: Need) -> Result<()> {
+    fn score(&mut self, state: &mut State, need: Need) -> Result<()> {
         let State { factors, link, scores, evaluated, .. } = state;
         let largest = self.entries.score_and_evaluate(factors, scores, link, need, evaluated);
         if !self.covers(link, largest)? {
-            *link = self.covering(link.clone(), largest)?;
+            *link = self.covering(link, largest)?;
             self.entries.evaluate(factors, scores, link, need, evaluated);
         }
         self.value(state, self.objective.balance(&state.factors))
@@ -255,11 +310,26 @@ impl<'a> Problem<'a> {
         Ok(link.learned().is_none_or(|link| largest <= link.space().half_width()))
     }
 
+    /// A space whose domain covers scores up to `largest`. It is remembered: a trial that is
+    /// refused is mostly followed by one that asks for it again.
+    fn wider_space(&mut self, space: &LinkSpace, largest: f64) -> Result<Arc<LinkSpace>> {
+        let half_width = space.half_width_for(largest);
+        let known = self.wider.take().filter(|wider| wider.half_width() == half_width);
+        let wider = match known {
+            Some(wider) => wider,
+            None => Arc::new(LinkSpace::build(space.kernel(), half_width)?),
+        };
+        Ok(self.wider.insert(wider).clone())
+    }
+
     /// The link on a domain that covers scores up to `largest`.
-    fn covering(&self, link: Link, largest: f64) -> Result<Link> {
+    fn covering(&mut self, link: &Link, largest: f64) -> Result<Link> {
         match link {
-            Link::Learned(learned) => learned.widened(largest).map(Link::Learned),
-            link => Ok(link),
+            Link::Learned(link) => {
+                let wider = self.wider_space(link.space(), largest)?;
+                Ok(Link::Learned(link.carried_to(wider)))
+            }
+            link => Ok(link.clone()),
         }
     }
 
@@ -268,5 +338,40 @@ impl<'a> Problem<'a> {
             0 => NumericalError::BadStart,
             iteration => NumericalError::Diverged { iteration, objective },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A move against the gradient `g = 1` of a parabola that bends by `bend`, and where it leads.
+    fn along_parabola(step: f64, bend: f64) -> (Promise, f64) {
+        let promise = Promise { step, before: 3.0, along: -step, squares: step * step };
+        (promise, 3.0 - step + 0.5 * bend * step * step)
+    }
+
+    #[test]
+    fn steps_are_taken_doubled_and_shortened_as_a_parabola_bends() {
+        let bend = 10.0;
+        for step in [1e-3, 0.04, 0.06, 0.09, 0.11, 0.3, 1.0, 100.0] {
+            let (promise, after) = along_parabola(step, bend);
+            assert_eq!(after <= promise.allowed() + 1e-12, step * bend <= 1.0, "{step}");
+            assert!((promise.longest(after) - 0.1).abs() < 1e-9);
+            let StepLength::Backtracking { first } = promise.next(after) else { panic!() };
+            assert_eq!(first, Some(if step * bend <= 0.5 { 2.0 * step } else { step }));
+            let shorter = promise.shorter(after);
+            let halvings = (step / shorter).log2();
+            assert!(halvings >= 1.0 && halvings.fract() == 0.0);
+            assert!(shorter <= 0.1 || shorter == step / MOST_SHORTENING);
+            assert!(halvings == 1.0 || 2.0 * shorter > 0.1);
+        }
+    }
+
+    #[test]
+    fn a_step_that_leads_nowhere_known_is_halved() {
+        let (promise, _) = along_parabola(0.5, 1.0);
+        assert_eq!(promise.shorter(f64::NAN), 0.25);
+        assert_eq!(promise.shorter(f64::INFINITY), 0.5 / MOST_SHORTENING);
     }
 }

@@ -1,23 +1,12 @@
 //! The search along a direction of the factors, with the link at its best all the way.
 
-use std::sync::Arc;
-
 use super::{MOST_HALVINGS, Problem, State, WILD};
-use crate::{
-    error::Result,
-    factors::Factors,
-    link::{Link, LinkSpace},
-    observations::Side,
-    passes::Need,
-};
+use crate::{error::Result, factors::Factors, link::Link, observations::Side, passes::Need};
 
 /// The share of what the gradient promises that a step must bring.
 const ENOUGH: f64 = 1e-4;
 /// A step too long is shortened to at most this and at least that share of itself.
 const SHORTER: (f64, f64) = (0.5, 0.1);
-/// How many times as wide a domain becomes that is too narrow.
-const WIDER: f64 = 1.5;
-
 /// Whether the link's domain may become wider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Domain {
@@ -147,22 +136,9 @@ impl Problem<'_> {
         }
         let space = match largest <= half_width {
             true => link.space().clone(),
-            false => self.wider_space(link.space(), largest)?,
+            false => self.wider_space(link.space(), largest).ok()?,
         };
         self.best_link(&state.scores, &space).ok().map(Link::Learned)
-    }
-
-    /// The space over the first domain in a row of ever wider ones that covers `largest`; none
-    /// where it is too wide for any basis. It is remembered: the next trial will ask for it again.
-    fn wider_space(&mut self, space: &LinkSpace, largest: f64) -> Option<Arc<LinkSpace>> {
-        let mut half_width = space.half_width();
-        while half_width < largest {
-            half_width *= WIDER;
-        }
-        if self.wider.as_ref().is_none_or(|wider| wider.half_width() != half_width) {
-            self.wider = LinkSpace::build(space.kernel(), half_width).ok().map(Arc::new);
-        }
-        self.wider.clone()
     }
 
     /// Takes rows and columns out of a direction that carry scores out of the link's domain.
