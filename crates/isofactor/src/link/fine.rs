@@ -7,9 +7,11 @@
 //! `d^3 max|f^(4)| sqrt(3) / 216`; the number of pieces is chosen by the second bound.
 //!
 //! Everything is linear in the quintic, so sums over entries go back by the transpose
-//! ([`FineMoments::coarsen`]).
+//! ([`FineMoments::collect`]).
 
 use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::table::{Grid, LinearMoments, ORDER, Table};
 use crate::simd::{self, Kernel, LANES, Lanes, Machine, ZERO};
@@ -262,43 +264,79 @@ impl FineMoments {
         self.sums.resize(table.pieces.len(), EMPTY);
     }
 
-    /// Adds what other blocks of entries gathered on some pieces, in their order, and leaves
-    /// nothing there.
-    pub fn gather(&mut self, others: &mut [Self], used: Range<usize>) {
+    /// Adds up what several blocks of entries gathered, in their order, as the moments over the
+    /// intervals of the quintic table that give the same sums, and leaves nothing. `used` are the
+    /// pieces that each has something on.
+    pub fn collect(
+        tables: &mut [Self],
+        used: &[Range<usize>],
+        grid: &FineGrid,
+        coarse: &mut LinearMoments,
+    ) {
+        let intervals_in_run = PIECES_IN_RUN.div_ceil(grid.cuts);
+        let in_run = intervals_in_run * grid.cuts;
+        let places = tables.first().map_or(0, |table| table.sums.len());
+        let mut intervals = coarse.sums_mut().chunks_mut(intervals_in_run);
+        // Behind the last interval there are places for scores outside the grid.
+        let runs =
+            (0..places.div_ceil(in_run)).map(|_| (intervals.next().unwrap_or_default(), vec![]));
+        let mut runs: Vec<(&mut [[f64; ORDER]], Vec<&mut [Piece]>)> = runs.collect();
+        for (table, used) in tables.iter_mut().zip(used) {
+            for (number, (pieces, run)) in table.sums.chunks_mut(in_run).zip(&mut runs).enumerate()
+            {
+                if used.start < (number + 1) * in_run && number * in_run < used.end {
+                    run.1.push(pieces);
+                }
+            }
+        }
+        runs.into_par_iter().for_each(|(intervals, tables)| {
+            simd::dispatch(Coarsen { tables, grid, intervals });
+        });
+    }
+}
+
+/// About how many pieces are added up in one go, whatever the number of threads.
+const PIECES_IN_RUN: usize = 1 << 11;
+
+/// Adds up the moments of a run of pieces and adds those over its intervals that give the same sums:
+/// the transpose of [`Refine`]. Leaves nothing on the pieces.
+struct Coarsen<'a> {
+    /// What each block of entries gathered on the run.
+    tables: Vec<&'a mut [Piece]>,
+    grid: &'a FineGrid,
+    intervals: &'a mut [[f64; ORDER]],
+}
+
+impl Kernel for Coarsen<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(mut self, _: M) {
+        let Some((sum, others)) = self.tables.split_first_mut() else { return };
         for other in others {
-            let theirs = &mut other.sums[used.clone()];
-            for (mine, theirs) in self.sums[used.clone()].iter_mut().zip(theirs) {
+            for (mine, theirs) in sum.iter_mut().zip(other.iter_mut()) {
                 mine.0 = simd::add(mine.0, std::mem::replace(theirs, EMPTY).0);
             }
         }
-    }
-
-    /// Leaves nothing on some pieces.
-    pub fn clear(&mut self, used: Range<usize>) {
-        self.sums[used].fill(EMPTY);
-    }
-
-    /// Adds the moments over the intervals of the quintic table that give the same sums: the
-    /// transpose of [`Refine`].
-    pub fn coarsen(&self, grid: &FineGrid, used: Range<usize>, coarse: &mut LinearMoments) {
-        let intervals = coarse.sums_mut().iter_mut().zip(self.sums.chunks_exact(grid.cuts));
-        let used = used.start / grid.cuts..used.end.div_ceil(grid.cuts);
-        for (interval, pieces) in intervals.take(used.end).skip(used.start) {
+        let FineGrid { cuts, ends, .. } = self.grid;
+        for (interval, pieces) in self.intervals.iter_mut().zip(sum.chunks_exact(*cuts)) {
             // Weights on value and slope at the left end of each piece, from it and its neighbour.
             let (mut value, mut slope) = (0.0, 0.0);
-            for (j, &Piece([m0, m1, m2, m3])) in pieces.iter().enumerate() {
+            for (&Piece([m0, m1, m2, m3]), end) in pieces.iter().zip(ends) {
                 let odd = 1.5 * m1 - 2.0 * m3;
                 let even = m0 / 8.0 - m2 / 2.0;
                 let skew = m3 - m1 / 4.0;
-                add_end(interval, &grid.ends[j], value + m0 / 2.0 - odd, slope + even + skew);
+                add_end(interval, end, value + m0 / 2.0 - odd, slope + even + skew);
                 (value, slope) = (m0 / 2.0 + odd, skew - even);
             }
-            add_end(interval, &grid.ends[grid.cuts], value, slope);
+            add_end(interval, &ends[*cuts], value, slope);
         }
+        sum.fill(EMPTY);
     }
 }
 
 /// Adds a weight on the value and one on the slope at an end to the moments of an interval.
+#[inline(always)]
 fn add_end(
     interval: &mut [f64; ORDER],
     (powers, slopes): &([f64; ORDER], [f64; ORDER]),
@@ -384,7 +422,11 @@ mod tests {
         let mut moments = FineMoments::default();
         moments.fit(&table);
         simd::dispatch(Residuals(&table, [-2.2, 2.2, -3.9, 0.1], [1.0; 4], 4, &mut moments));
-        moments.clear(table.reach(3.9));
+        let used = [table.reach(3.9)];
+        let (grid, mut tables) = (table.grid(), [moments]);
+        let mut coarsened = LinearMoments::zero(coarse.grid());
+        FineMoments::collect(&mut tables, &used, grid, &mut coarsened);
+        let [moments] = tables;
         assert!(moments.sums.iter().all(|sum| sum.0 == ZERO));
     }
 
@@ -392,23 +434,25 @@ mod tests {
     fn coarsened_moments_give_the_sums_of_the_fine_table() {
         // Sums of residual times link, entry by entry and by the moments, for the same link.
         let coarse = sine(Grid::new(1.5, 8));
-        let grid = FineGrid::new(coarse.grid(), 0.05);
+        let grid = FineGrid::new(coarse.grid(), 0.0005);
         let table = FineTable::new(&coarse, &grid);
-        let mut moments = FineMoments::default();
-        moments.fit(&table);
+        let mut tables: [FineMoments; 3] = Default::default();
+        tables.iter_mut().for_each(|moments| moments.fit(&table));
         let (mut direct, mut count) = (0.0, 0.0);
         for step in 0..9 {
             let x: Lanes = std::array::from_fn(|i| 1.5 * ((4 * step + i) as f64 * 1.3).sin());
             let y: Lanes = std::array::from_fn(|i| ((4 * step + i) as f64).cos());
             let live = if step == 8 { 3 } else { 4 };
-            let g = simd::dispatch(Residuals(&table, x, y, live, &mut moments));
+            let g = simd::dispatch(Residuals(&table, x, y, live, &mut tables[step % 3]));
             assert!(g[live..].iter().all(|&g| g == 0.0));
             let (value, _) = simd::dispatch(At(&table, x));
             direct += (0..LANES).map(|i| g[i] * value[i]).sum::<f64>();
             count += g.iter().sum::<f64>();
         }
         let mut coarsened = LinearMoments::zero(coarse.grid());
-        moments.coarsen(&grid, table.reach(1.5), &mut coarsened);
+        let used = [table.reach(1.5), table.reach(1.5), table.reach(1.5)];
+        FineMoments::collect(&mut tables, &used, &grid, &mut coarsened);
+        assert!(tables.iter().flat_map(|table| &table.sums).all(|sum| sum.0 == ZERO));
         let d = coarse.grid().spacing();
         let (mut by_nodes, mut constant) = (0.0, 0.0);
         for (i, w) in coarsened.node_weights().chunks(3).enumerate() {

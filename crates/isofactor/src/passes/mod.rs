@@ -293,15 +293,11 @@ impl<'a> Entries<'a> {
                 found.collect()
             })
             .collect();
-        let found = in_order(found.concat());
-        let used = table.reach(found.0);
+        let used: Vec<Range<usize>> =
+            found.iter().map(|blocks| table.reach(in_order(blocks.clone()).0)).collect();
         let mut coarse = LinearMoments::zero(link.space().grid());
-        if let Some((sum, others)) = tables.split_first_mut() {
-            sum.gather(others, used.clone());
-            sum.coarsen(table.grid(), used.clone(), &mut coarse);
-            sum.clear(used);
-        }
-        (found, ResidualMoments(coarse))
+        FineMoments::collect(tables, &used, table.grid(), &mut coarse);
+        (in_order(found.concat()), ResidualMoments(coarse))
     }
 
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
