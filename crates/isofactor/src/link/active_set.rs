@@ -72,11 +72,10 @@ impl Search {
     /// no feasible point exists.
     pub fn take_in(
         &mut self,
-        program: &SlopeProgram<'_>,
         bound: Bound,
+        (normal, level): (Vec<f64>, f64),
         mut violation: f64,
     ) -> bool {
-        let (normal, level) = program.half_space(bound);
         let length = dot(&normal, &normal);
         let mut multiplier = 0.0;
         loop {

@@ -10,7 +10,7 @@
 //! finitely many steps, at the solution rather than near it, and can begin from the bounds that
 //! were active last time, which between two iterations of a fit are nearly the same.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -128,15 +128,20 @@ impl<'a> SlopeProgram<'a> {
         }
         let mut search = Search::resume(self, start, &active.held);
         let mut rows: Vec<usize> = all.iter().copied().step_by(STRIDE).collect();
-        rows.extend(search.active.iter().map(|active| active.bound.row));
+        let look_at = |rows: &mut Vec<usize>, more: Vec<usize>| {
+            rows.extend(more);
+            rows.sort_unstable();
+            rows.dedup();
+        };
+        look_at(&mut rows, search.active.iter().map(|active| active.bound.row).collect());
         // A solution holds at most as many bounds as there are coordinates. Rounds that begin to look
         // at more rows come to an end by themselves.
         let mut rounds = 0..10 * (start.len() + 10);
         loop {
             let slopes = self.slopes(&search.point, &rows);
-            let worst = self.violations(&slopes, &rows, slack).max_by(|a, b| a.1.total_cmp(&b.1));
-            if let Some((bound, violation)) = worst {
-                if rounds.next().is_none() || !search.take_in(self, bound, violation) {
+            let worst = peaks(self.violations(&slopes, &rows, slack));
+            if !worst.is_empty() {
+                if !self.take_in(&mut search, worst, slack, &mut rounds) {
                     break;
                 }
                 continue;
@@ -147,10 +152,27 @@ impl<'a> SlopeProgram<'a> {
                 active.held = search.active.iter().map(|a| a.bound).collect();
                 return Ok(search.point);
             }
-            rows.extend(more);
+            look_at(&mut rows, more.into_iter().map(|bound| bound.row).collect());
         }
         let SlopeBounds { low, high } = self.bounds;
         Err(NumericalError::SlopesInfeasible { low, high }.into())
+    }
+
+    /// Takes in bounds that are violated, the worst first, unless those before it have taken care
+    /// of it. False when the rounds are over or no feasible point exists.
+    fn take_in(
+        &self,
+        search: &mut Search,
+        bounds: Vec<Bound>,
+        slack: f64,
+        rounds: &mut Range<usize>,
+    ) -> bool {
+        bounds.into_iter().all(|bound| {
+            let (normal, level) = self.half_space(bound);
+            let violation = level - linalg::dot(&normal, &search.point);
+            violation <= slack
+                || rounds.next().is_some() && search.take_in(bound, (normal, level), violation)
+        })
     }
 
     /// `a_l . w` for some rows, at a point.
@@ -159,21 +181,21 @@ impl<'a> SlopeProgram<'a> {
         products::times(&rows, &self.weights(point))
     }
 
-    /// The bounds that the slopes of some rows violate by more than the slack, and by how much (in
-    /// units of the scaled rows).
+    /// The bounds that the slopes of some rows violate by more than the slack, by how much (in units
+    /// of the scaled rows), and where among these rows.
     fn violations(
         &self,
         slopes: &[f64],
         rows: &[usize],
         slack: f64,
-    ) -> impl Iterator<Item = (Bound, f64)> {
+    ) -> impl Iterator<Item = (usize, Bound, f64)> {
         let (low, high) = (self.bounds.low * self.scale, self.bounds.high * self.scale);
-        let violation = move |(&slope, &row): (&f64, &usize)| {
+        let violation = move |(place, (&slope, &row)): (usize, (&f64, &usize))| {
             let (upper, violation) =
                 if slope > high { (true, slope - high) } else { (false, low - slope) };
-            (violation > slack).then_some((Bound { row, upper }, violation))
+            (violation > slack).then_some((place, Bound { row, upper }, violation))
         };
-        slopes.iter().zip(rows).filter_map(violation)
+        slopes.iter().zip(rows).enumerate().filter_map(violation)
     }
 
     /// The inward normal `n` and the level `b` of a bound `n . v >= b`: `L^-1 a_l` up to its sign.
@@ -189,22 +211,23 @@ impl<'a> SlopeProgram<'a> {
     }
 }
 
-/// The worst row of each run of violated ones.
-fn peaks(violations: impl Iterator<Item = (Bound, f64)>) -> Vec<usize> {
+/// The worst bound of each run of violated ones, the worst of all first.
+fn peaks(violations: impl Iterator<Item = (usize, Bound, f64)>) -> Vec<Bound> {
     let mut peaks: Vec<(Bound, f64)> = Vec::new();
     let mut last = None;
-    for (bound, violation) in violations {
+    for (place, bound, violation) in violations {
         match peaks.last_mut() {
-            Some(peak) if last == bound.row.checked_sub(1) && peak.0.upper == bound.upper => {
+            Some(peak) if last == place.checked_sub(1) && peak.0.upper == bound.upper => {
                 if violation > peak.1 {
                     *peak = (bound, violation);
                 }
             }
             _ => peaks.push((bound, violation)),
         }
-        last = Some(bound.row);
+        last = Some(place);
     }
-    peaks.into_iter().map(|(bound, _)| bound.row).collect()
+    peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
+    peaks.into_iter().map(|(bound, _)| bound).collect()
 }
 
 #[cfg(test)]
@@ -257,7 +280,7 @@ mod tests {
         let all: Vec<usize> = (0..program.rows.len()).collect();
         let slopes = program.slopes(w, &all);
         let violations = program.violations(&slopes, &all, 0.0);
-        let infeasible = violations.map(|(_, v)| v / program.scale).fold(0.0, f64::max);
+        let infeasible = violations.map(|(_, _, v)| v / program.scale).fold(0.0, f64::max);
         negative.max(infeasible).max(distance(&stationarity, w))
     }
 
