@@ -42,6 +42,9 @@ struct Piece(Lanes);
 /// Nothing on a piece.
 const EMPTY: Piece = Piece(ZERO);
 
+/// About how many pieces are added up in one go, whatever the number of threads.
+const PIECES_IN_RUN: usize = 1 << 8;
+
 /// Adding this to a number below 2^51 rounds it to a whole one, held in its lowest bits.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
 
@@ -294,9 +297,6 @@ impl FineMoments {
         });
     }
 }
-
-/// About how many pieces are added up in one go, whatever the number of threads.
-const PIECES_IN_RUN: usize = 1 << 11;
 
 /// Adds up the moments of a run of pieces and adds those over its intervals that give the same sums:
 /// the transpose of [`Refine`]. Leaves nothing on the pieces.
