@@ -117,6 +117,9 @@ impl TryFrom<Stored> for LearnedLink {
         let kernel = Kernel::try_new(kernel.family, kernel.bandwidth);
         let kernel = kernel.ok().filter(|_| finite && weights.len() == centres.len());
         let space = kernel.and_then(|kernel| LinkSpace::from_centres(kernel, half_width, &centres));
-        Ok(Self::new(Arc::new(space.ok_or("the link is damaged")?), weights))
+        let link = Self::new(Arc::new(space.ok_or("the link is damaged")?), weights);
+        // Whoever reads a link may first use it on many threads, and the table is made on many too.
+        link.table();
+        Ok(link)
     }
 }

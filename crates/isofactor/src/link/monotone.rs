@@ -6,7 +6,7 @@
 //!
 //! with `a_l = psi'(s_l)` the slopes of the basis at the nodes of the table. Solved by the dual
 //! active-set method of Goldfarb and Idnani (1983): begin at the unconstrained minimum, take in
-//! the most violated bound, let go of bounds whose multiplier would turn negative. It ends in
+//! the most violated bound of every stretch, let go of bounds whose multiplier would turn negative. It ends in
 //! finitely many steps, at the solution rather than near it, and can begin from the bounds that
 //! were active last time, which between two iterations of a fit are nearly the same.
 
@@ -141,7 +141,9 @@ impl<'a> SlopeProgram<'a> {
             let slopes = self.slopes(&search.point, &rows);
             let worst = peaks(self.violations(&slopes, &rows, slack));
             if !worst.is_empty() {
-                if !self.take_in(&mut search, worst, slack, &mut rounds) {
+                // Looking again is a round as well: the two ways to find a slope round differently.
+                let over = rounds.next().is_none();
+                if over || !self.take_in(&mut search, worst, slack, &mut rounds) {
                     break;
                 }
                 continue;

@@ -216,8 +216,9 @@ impl<'a> Entries<'a> {
         need: Need,
         evaluated: &mut Evaluated,
     ) -> f64 {
-        if let Some(pull) = evaluated.pull.take() {
-            evaluated.keep_room(pull);
+        match evaluated.pull.take() {
+            Some(pull) if need == Need::Pull => evaluated.keep_room(pull),
+            _ => {}
         }
         evaluated.moments = None;
         let blocks = self.with_scores(scores);

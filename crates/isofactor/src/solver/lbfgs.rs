@@ -18,21 +18,15 @@ use crate::{
     steps::{Problem, State},
 };
 
-/// How many iterations of Algorithm 1 come first, and how many where factors are projected: from a
-/// radius they move more slowly.
+/// How many iterations of Algorithm 1 come first.
 ///
 /// The best link for a spectral start may bend to fit what is wrong with it, and then holds the
 /// factors there; the first steps of Algorithm 1 leave the link nearly straight meanwhile.
 const FIRST_ITERATIONS: usize = 20;
-const FIRST_ITERATIONS_PROJECTED: usize = 40;
 
 /// One iteration. False when nothing moves any more.
 pub fn iterate(problem: &mut Problem<'_>, state: &mut State, iteration: usize) -> Result<bool> {
-    let many = match problem.radius {
-        Some(_) => FIRST_ITERATIONS_PROJECTED,
-        None => FIRST_ITERATIONS,
-    };
-    let first = iteration <= many && !problem.remembers_steps();
+    let first = iteration <= FIRST_ITERATIONS && !problem.remembers_steps();
     if first && bcd::iterate(problem, state, Order::FactorsFirst)? {
         return Ok(true);
     }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{MOST_HALVINGS, Problem, Promise, State, StepLength, WILD, project::project_factors};
+use super::{MOST_TRIALS, Problem, Promise, State, StepLength, WILD, project::project_factors};
 use crate::{
     error::Result,
     factors::{CHUNK, Factors},
@@ -34,7 +34,7 @@ impl Problem<'_> {
             }
             StepLength::Backtracking { first } => {
                 let moved = self.search_factors(state, &gradient, first);
-                state.evaluated.keep_room(gradient);
+                self.trial.keep_room(gradient);
                 Ok(moved)
             }
         }
@@ -66,7 +66,7 @@ impl Problem<'_> {
             return false;
         }
         let before = state.value.of_factors();
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MOST_TRIALS {
             let factors = self.stepped(&state.factors, step, gradient);
             let parts = [&factors, &state.factors, gradient];
             let [squares, along] = Factors::sums(parts, |[to, from, g]| {

@@ -30,7 +30,8 @@ impl Problem<'_> {
     /// Moves the factors, and the link with them. False when no step of any length lowers the
     /// objective.
     pub fn step_jointly(&mut self, state: &mut State, radius: f64) -> Result<bool> {
-        if state.evaluated.pull.is_none() {
+        // Steps before the first one here leave a link that is not the best.
+        if self.memory.is_new() || state.evaluated.pull.is_none() {
             self.best_from_here(state, Need::Pull)?;
         }
         let Some(pull) = state.evaluated.pull.take() else { return Ok(false) };
@@ -151,15 +152,45 @@ mod tests {
         assert!(back.moved(-1.0, &there).norm() < 1e-9 * there.norm());
     }
 
+    const OBJECTIVE: Objective =
+        Objective { loss: LossScale::Sum, link_penalty: 0.1, balance_penalty: 0.5 };
+
+    fn observations() -> Observations {
+        let value = |i: usize, t: usize| {
+            (i as f64 * 0.7).sin() * (t as f64 * 0.4).cos() + 0.1 * ((i * t) as f64).sin()
+        };
+        Observations::complete(SHAPE, value).unwrap()
+    }
+
+    fn space() -> Arc<LinkSpace> {
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.5).unwrap();
+        Arc::new(LinkSpace::build(kernel, 4.0).unwrap())
+    }
+
+    #[test]
+    fn the_first_step_begins_with_the_best_link_whatever_was_found_before() {
+        let (observations, space) = (observations(), space());
+        let after_algorithm_1 = |forget: bool| {
+            let (entries, search) = (Entries::new(&observations), StepLength::SEARCH);
+            let mut problem = Problem::new(entries, OBJECTIVE, Some(9.0), None, search, search);
+            let link = LearnedLink::new(space.clone(), space.nearest(|x| x).unwrap());
+            let start = random_factors(SHAPE, 2, 1);
+            let mut state = problem.state(start, Link::Learned(link)).unwrap();
+            assert!(problem.step_factors(&mut state).unwrap());
+            assert!(problem.step_link(&mut state).unwrap());
+            assert!(state.evaluated.pull.is_some());
+            if forget {
+                state.evaluated.pull = None;
+            }
+            assert!(problem.step_jointly(&mut state, 9.0).unwrap());
+            (state.factors, state.value)
+        };
+        assert_eq!(after_algorithm_1(false), after_algorithm_1(true));
+    }
+
     #[test]
     fn the_descent_is_the_slope_of_the_objective_with_the_best_link() {
-        let observations = Observations::complete(SHAPE, |i, t| {
-            (i as f64 * 0.7).sin() * (t as f64 * 0.4).cos() + 0.1 * ((i * t) as f64).sin()
-        })
-        .unwrap();
-        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.5).unwrap();
-        let space = Arc::new(LinkSpace::build(kernel, 4.0).unwrap());
-        let objective = Objective { loss: LossScale::Sum, link_penalty: 0.1, balance_penalty: 0.5 };
+        let (observations, space, objective) = (observations(), space(), OBJECTIVE);
         for bounds in [None, Some(SlopeBounds::INCREASING)] {
             let search = StepLength::SEARCH;
             let entries = Entries::new(&observations);

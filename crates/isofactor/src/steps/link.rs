@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    MOST_HALVINGS, Problem, Promise, State, StepLength,
+    MOST_TRIALS, Problem, Promise, State, StepLength,
     project::{keeps_to, project_link, within},
 };
 use crate::{
@@ -85,7 +85,7 @@ impl Problem<'_> {
                 + self.objective.link_penalty);
         let mut step = first.unwrap_or(safe);
         let before = state.value.of_link();
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MOST_TRIALS {
             let moved = self.stepped_link(link, step, gradient)?;
             let difference: Vec<f64> =
                 moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
@@ -96,7 +96,10 @@ impl Problem<'_> {
                 step = promise.shorter(reached);
                 continue;
             }
-            self.link_step = promise.next(state.value.of_link());
+            // A step that changes nothing says nothing about the next one's length.
+            if squares > 0.0 {
+                self.link_step = promise.next(state.value.of_link());
+            }
             return Ok(squares > 0.0);
         }
         Ok(false)

@@ -146,8 +146,8 @@ pub struct Pace<'a> {
     memory: Cow<'a, Memory>,
 }
 
-/// How often a step is halved before the block is taken to be at rest.
-const MOST_HALVINGS: usize = 60;
+/// How many lengths are tried before the block is taken to be at rest.
+const MOST_TRIALS: usize = 60;
 /// How many times shorter a step may become by one refusal.
 const MOST_SHORTENING: f64 = 16.0;
 /// A trial that moves scores further than this many times the link's domain is too long.

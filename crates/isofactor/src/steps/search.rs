@@ -1,6 +1,6 @@
 //! The search along a direction of the factors, with the link at its best all the way.
 
-use super::{MOST_HALVINGS, Problem, State, WILD};
+use super::{MOST_TRIALS, Problem, State, WILD};
 use crate::{error::Result, factors::Factors, link::Link, observations::Side, passes::Need};
 
 /// The share of what the gradient promises that a step must bring.
@@ -59,7 +59,7 @@ impl Problem<'_> {
     ) -> Option<(f64, T)> {
         let before = state.value.total();
         let mut share = 1.0;
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MOST_TRIALS {
             let Attempt { factors, promised, hemmed, along } =
                 attempt(self, state, share, &direction, domain);
             if hemmed {
