@@ -216,9 +216,8 @@ impl<'a> Entries<'a> {
         need: Need,
         evaluated: &mut Evaluated,
     ) -> f64 {
-        match evaluated.pull.take() {
-            Some(pull) if need == Need::Pull => evaluated.keep_room(pull),
-            _ => {}
+        if let Some(pull) = evaluated.pull.take().filter(|_| need == Need::Pull) {
+            evaluated.keep_room(pull);
         }
         evaluated.moments = None;
         let blocks = self.with_scores(scores);
