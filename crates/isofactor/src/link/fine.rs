@@ -281,20 +281,18 @@ impl FineMoments {
         let places = tables.first().map_or(0, |table| table.sums.len());
         let mut intervals = coarse.sums_mut().chunks_mut(intervals_in_run);
         // Behind the last interval there are places for scores outside the grid.
-        let runs =
-            (0..places.div_ceil(in_run)).map(|_| (intervals.next().unwrap_or_default(), vec![]));
-        let mut runs: Vec<(&mut [[f64; ORDER]], Vec<&mut [Piece]>)> = runs.collect();
+        let runs = (0..places.div_ceil(in_run)).map(|_| intervals.next().unwrap_or_default());
+        let mut runs: Vec<Coarsen<'_>> =
+            runs.map(|intervals| Coarsen { tables: vec![], grid, intervals }).collect();
         for (table, used) in tables.iter_mut().zip(used) {
             for (number, (pieces, run)) in table.sums.chunks_mut(in_run).zip(&mut runs).enumerate()
             {
                 if used.start < (number + 1) * in_run && number * in_run < used.end {
-                    run.1.push(pieces);
+                    run.tables.push(pieces);
                 }
             }
         }
-        runs.into_par_iter().for_each(|(intervals, tables)| {
-            simd::dispatch(Coarsen { tables, grid, intervals });
-        });
+        runs.into_par_iter().for_each(simd::dispatch);
     }
 }
 
