@@ -8,7 +8,7 @@ BENCH_OUT ?= target/bench
 DATA_OPTION = $(if $(wildcard $(DATA)),--data $(abspath $(DATA)))
 
 .PHONY: test format lint doc check browser-test python-test python-test-oldest wheel sdist \
-        bench bench-passes bench-cost bench-memory bench-curved bench-objective bench-peers bench-reference \
+        bench bench-passes bench-cost bench-memory bench-curved bench-objective bench-steps bench-peers bench-reference \
         bench-reading bench-python bench-porting fuzz-model fuzz-readers kill-test program deny guide clean
 
 test: format lint doc check browser-test python-test
@@ -61,6 +61,10 @@ bench-curved:
 # How much sooner lbfgs brings the paper's objective as low as 5,000 iterations of Algorithm 1.
 bench-objective: program
 	python3 bench/objective.py $(DATA_OPTION) --out $(BENCH_OUT)
+
+# What an iteration of Algorithm 1 costs with steps that are searched for, learned beside identity.
+bench-steps: program
+	python3 bench/steps.py $(DATA_OPTION) --out $(BENCH_OUT)
 
 bench-peers: program
 	python3 bench/peers $(DATA_OPTION) --out $(BENCH_OUT)
