@@ -143,6 +143,17 @@ impl Kernel {
         }
     }
 
+    /// `b` with `|f^(5)(x)| <= b |f|_H / h^5` for every `f` in the space (the root of `-k^(10)(0)`);
+    /// for Matern 5/2 see [`Kernel::sixth_derivative_bound`].
+    pub(crate) fn fifth_derivative_bound(&self) -> f64 {
+        match self.family {
+            KernelFamily::Gaussian => 945f64.sqrt(),
+            KernelFamily::Matern52 => 5f64.powf(2.5) * 8.0 / 3.0,
+            KernelFamily::RationalQuadratic => 113_400f64.sqrt(),
+            KernelFamily::InverseMultiquadric => 945.0,
+        }
+    }
+
     /// The norm to which a basis reproduces `K(x, .)` over its domain.
     ///
     /// The space of Matern 5/2 holds functions that no small basis reaches, hence its larger value.

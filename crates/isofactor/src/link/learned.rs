@@ -66,7 +66,7 @@ impl LearnedLink {
 
     /// The table for passes over many scores inside the domain.
     pub(crate) fn fine(&self) -> &FineTable {
-        self.tables.fine.get_or_init(|| FineTable::new(self.table(), self.space.fine_grid()))
+        self.tables.fine.get_or_init(|| FineTable::new(self.table()))
     }
 
     /// Smallest and largest slope over the domain.

@@ -9,7 +9,6 @@ use crate::{
     linalg::{self, Mat},
     link::{
         basis::{Basis, MOST_FUNCTIONS},
-        fine::FineGrid,
         kernel::Kernel,
         table::{GramMoments, Grid, LinearMoments, ORDER, Table},
     },
@@ -19,7 +18,7 @@ use crate::{
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
 const TABLE_TOLERANCE: f64 = 1e-11;
 
-/// The same for the cubics that the passes over the entries read.
+/// The same for the quartics that the passes over the entries read, and for sums over the entries.
 const FINE_TOLERANCE: f64 = 1e-9;
 
 /// One node in so many is on the thin grid, which costs a factor of 8^6 in precision.
@@ -36,7 +35,6 @@ const WIDER: f64 = 1.5;
 pub struct LinkSpace {
     kernel: Kernel,
     grid: Grid,
-    fine: FineGrid,
     basis: Basis,
     /// For each node the rows `psi`, `d psi'`, `d^2 psi''`; each row has one number per function.
     node_basis: Vec<f64>,
@@ -87,8 +85,7 @@ impl LinkSpace {
                 rows[2 * functions + j] = d * d * jet.curvature;
             }
         });
-        let fine = FineGrid::new(grid, longest_piece(kernel));
-        Self { kernel, grid, fine, basis, node_basis, thin_basis: OnceLock::new() }
+        Self { kernel, grid, basis, node_basis, thin_basis: OnceLock::new() }
     }
 
     /// Where the sections that span the space are centred, in order.
@@ -119,11 +116,6 @@ impl LinkSpace {
     /// norm: enough to find the best link where many are tried.
     pub(crate) fn thin_grid(&self) -> Grid {
         self.grid.thinned(THINNED)
-    }
-
-    /// How the passes over the entries cut the grid.
-    pub(crate) fn fine_grid(&self) -> &FineGrid {
-        &self.fine
     }
 
     /// The function with these coordinates, tabulated.
@@ -220,22 +212,19 @@ impl LinkSpace {
     }
 }
 
-/// The grid whose table meets [`TABLE_TOLERANCE`] in value and slope, by the bounds of `table`.
+/// The grid whose table meets [`TABLE_TOLERANCE`] in value and slope, by the bounds of `table`, and
+/// [`FINE_TOLERANCE`] in the slope of its quartics and in sums, by those of `fine`.
 fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     let bound = kernel.sixth_derivative_bound();
     let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
     let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
-    let spacing = kernel.bandwidth * by_value.min(by_slope);
+    let by_quartics = (FINE_TOLERANCE * 3072.0 / kernel.fifth_derivative_bound()).powf(0.25);
+    let by_sums = (FINE_TOLERANCE * 3072.0 / kernel.fourth_derivative_bound()).powf(0.25);
+    let spacing = kernel.bandwidth * by_value.min(by_slope).min(by_quartics).min(by_sums);
     // Even, so that zero is a node, and when thinned too; at least a few intervals when the domain
     // is short.
     let halves = (half_width / spacing).ceil().clamp(8.0, 1e7) as usize;
     Grid::new(half_width, 2 * halves.next_multiple_of(THINNED))
-}
-
-/// The longest piece on which a cubic meets [`FINE_TOLERANCE`] in slope, by the bound of `fine`.
-fn longest_piece(kernel: Kernel) -> f64 {
-    let constant = 3f64.sqrt() / 216.0 * kernel.fourth_derivative_bound();
-    kernel.bandwidth * (FINE_TOLERANCE / constant).cbrt()
 }
 
 /// Places where a centre may go: nodes of the grid, closer together towards the ends, where

@@ -85,13 +85,14 @@ impl Table {
     /// From value, slope and curvature at each node, the derivatives scaled to the spacing
     /// (`f`, `d f'`, `d^2 f''`).
     pub fn from_nodes(grid: Grid, jets: &[f64]) -> Self {
-        let pieces = (0..grid.intervals)
-            .map(|interval| {
-                let ends = &jets[3 * interval..3 * interval + ORDER];
-                std::array::from_fn(|p| (0..ORDER).map(|i| HERMITE[i][p] * ends[i]).sum())
-            })
-            .collect();
+        let mut pieces = vec![[0.0; ORDER]; grid.intervals];
+        simd::dispatch(ToQuintics { jets, pieces: &mut pieces });
         Self { grid, pieces }
+    }
+
+    /// The grid it is made on.
+    pub fn grid(&self) -> Grid {
+        self.grid
     }
 
     /// `f(x)` and `f'(x)`; beyond the grid the function goes on straight, with the slope it has at
@@ -128,6 +129,28 @@ impl Table {
     pub fn slope_range(&self) -> (f64, f64) {
         let (low, high) = simd::dispatch(SlopeRange { pieces: &self.pieces });
         (low * self.grid.density, high * self.grid.density)
+    }
+}
+
+/// Quintics from value, slope and curvature at their ends.
+struct ToQuintics<'a> {
+    jets: &'a [f64],
+    pieces: &'a mut [[f64; ORDER]],
+}
+
+impl Kernel for ToQuintics<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        for (interval, piece) in self.pieces.iter_mut().enumerate() {
+            for (end, hermite) in self.jets[3 * interval..][..ORDER].iter().zip(&HERMITE) {
+                for (coefficient, h) in piece.iter_mut().zip(hermite) {
+                    let sum = *coefficient;
+                    *coefficient = if M::FMA { h.mul_add(*end, sum) } else { h * end + sum };
+                }
+            }
+        }
     }
 }
 
@@ -284,7 +307,8 @@ impl LinearMoments {
     /// [`Table::from_nodes`] and evaluation.
     pub fn node_weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; 3 * self.grid.nodes()];
-        for (interval, sums) in self.sums.iter().enumerate() {
+        let used = self.sums.iter().enumerate().filter(|(_, sums)| **sums != [0.0; ORDER]);
+        for (interval, sums) in used {
             let ends = &mut weights[3 * interval..3 * interval + ORDER];
             for (end, hermite) in ends.iter_mut().zip(&HERMITE) {
                 *end += hermite.iter().zip(sums).map(|(h, s)| h * s).sum::<f64>();
@@ -312,12 +336,6 @@ impl GramMoments {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl Table {
-        pub fn grid(&self) -> Grid {
-            self.grid
-        }
-    }
 
     fn sine_table(grid: Grid) -> Table {
         let d = grid.spacing();

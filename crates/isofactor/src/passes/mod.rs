@@ -296,7 +296,7 @@ impl<'a> Entries<'a> {
         let used: Vec<Range<usize>> =
             found.iter().map(|blocks| table.reach(in_order(blocks.clone()).0)).collect();
         let mut coarse = LinearMoments::zero(link.space().grid());
-        FineMoments::collect(tables, &used, table.grid(), &mut coarse);
+        FineMoments::collect(tables, &used, &mut coarse);
         (in_order(found.concat()), ResidualMoments(coarse))
     }
 
