@@ -7,7 +7,7 @@ use crate::{
     linalg,
     observations::{Shape, Side},
     products,
-    simd::{self, LANES, Lanes, ZERO},
+    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
 };
 
 /// How many rows or columns are worked on in one go, whatever the number of threads.
@@ -79,6 +79,11 @@ impl Factors {
     pub fn shape(&self) -> Shape {
         let width = self.width();
         Shape { rows: self.rows.len() / width, columns: self.columns.len() / width }
+    }
+
+    /// Whether others are of the same shape and rank.
+    pub(crate) fn is_like(&self, other: &Factors) -> bool {
+        self.rank == other.rank && self.shape() == other.shape()
     }
 
     /// The factors of a row (`u_i`).
@@ -225,11 +230,6 @@ impl Factors {
         }
     }
 
-    /// `self <- Z + a self`
-    pub(crate) fn become_moved(&mut self, a: f64, from: &Factors) {
-        self.update([from], |s, [z]| (z + a * s, []));
-    }
-
     /// Every number becomes what it makes with those of others at its place. What is to be summed
     /// on the way comes back: one pass where two or three would wait for memory.
     pub(crate) fn update<const N: usize, const S: usize>(
@@ -240,16 +240,8 @@ impl Factors {
         let side = |to: &mut [Lanes], others: [&[Lanes]; N]| -> Vec<[f64; S]> {
             let chunks = to.par_chunks_mut(CHUNK).enumerate();
             let chunks = chunks.map(|(number, to)| {
-                let mut sums = [ZERO; S];
-                for (j, to) in to.iter_mut().enumerate() {
-                    let from = others.map(|other| other[number * CHUNK + j]);
-                    for lane in 0..LANES {
-                        let (value, terms) = with(to[lane], from.map(|from| from[lane]));
-                        to[lane] = value;
-                        (0..S).for_each(|i| sums[i][lane] += terms[i]);
-                    }
-                }
-                sums.map(simd::sum)
+                let others = others.map(|other| &other[number * CHUNK..][..to.len()]);
+                simd::dispatch(Update { to, others, with: &with })
             });
             chunks.collect()
         };
@@ -266,15 +258,8 @@ impl Factors {
         let side = |of: [&[Lanes]; N]| -> Vec<[f64; S]> {
             let chunks = of[0].par_chunks(CHUNK).enumerate();
             let chunks = chunks.map(|(number, first)| {
-                let mut sums = [ZERO; S];
-                for j in 0..first.len() {
-                    let numbers = of.map(|of| of[number * CHUNK + j]);
-                    for lane in 0..LANES {
-                        let terms = term(numbers.map(|numbers| numbers[lane]));
-                        (0..S).for_each(|i| sums[i][lane] += terms[i]);
-                    }
-                }
-                sums.map(simd::sum)
+                let of = of.map(|of| &of[number * CHUNK..][..first.len()]);
+                simd::dispatch(Sums { of, term: &term })
             });
             chunks.collect()
         };
@@ -341,6 +326,60 @@ impl Factors {
 
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {
         self.each_row().chain(self.each_column()).map(|z| linalg::dot(z, z).sqrt())
+    }
+}
+
+/// Every number becomes what it makes with those of others at its place; sums on the way.
+struct Update<'a, F, const N: usize> {
+    to: &'a mut [Lanes],
+    others: [&'a [Lanes]; N],
+    with: &'a F,
+}
+
+impl<const N: usize, const S: usize, F> Kernel for Update<'_, F, N>
+where
+    F: Fn(f64, [f64; N]) -> (f64, [f64; S]),
+{
+    type Output = [f64; S];
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) -> [f64; S] {
+        let mut sums = [ZERO; S];
+        for (j, to) in self.to.iter_mut().enumerate() {
+            let from = self.others.map(|other| other[j]);
+            for lane in 0..LANES {
+                let (value, terms) = (self.with)(to[lane], from.map(|from| from[lane]));
+                to[lane] = value;
+                (0..S).for_each(|i| sums[i][lane] += terms[i]);
+            }
+        }
+        sums.map(simd::sum)
+    }
+}
+
+/// Sums over what the numbers of several make at each place.
+struct Sums<'a, F, const N: usize> {
+    of: [&'a [Lanes]; N],
+    term: &'a F,
+}
+
+impl<const N: usize, const S: usize, F> Kernel for Sums<'_, F, N>
+where
+    F: Fn([f64; N]) -> [f64; S],
+{
+    type Output = [f64; S];
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) -> [f64; S] {
+        let mut sums = [ZERO; S];
+        for j in 0..self.of[0].len() {
+            let numbers = self.of.map(|of| of[j]);
+            for lane in 0..LANES {
+                let terms = (self.term)(numbers.map(|numbers| numbers[lane]));
+                (0..S).for_each(|i| sums[i][lane] += terms[i]);
+            }
+        }
+        sums.map(simd::sum)
     }
 }
 

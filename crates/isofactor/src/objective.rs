@@ -70,28 +70,18 @@ impl Objective {
         }
     }
 
-    /// The objective, from a pass that was made with this link and these factors.
+    /// The objective, from a pass that was made with this link and factors of this imbalance
+    /// `Z'DZ`.
     pub fn value(
         &self,
         entries: &Entries<'_>,
-        factors: &Factors,
-        link: &Link,
-        evaluated: &Evaluated,
-    ) -> ObjectiveValue {
-        self.value_with_balance(entries, self.balance(factors), link, evaluated)
-    }
-
-    /// The same where the balance term is known.
-    pub(crate) fn value_with_balance(
-        &self,
-        entries: &Entries<'_>,
-        balance: f64,
+        imbalance: &[f64],
         link: &Link,
         evaluated: &Evaluated,
     ) -> ObjectiveValue {
         ObjectiveValue {
             data: self.weight(entries.observations().len()) * evaluated.squares,
-            balance,
+            balance: self.balance(imbalance),
             link: link.learned().map_or(0.0, |link| self.link_term(link)),
         }
     }
@@ -102,10 +92,9 @@ impl Objective {
         self.weight(values.len()) * values.iter().fold(0.0, |sum, y| sum + y * y)
     }
 
-    /// `(lambda/4) |U'U - V'V|_F^2`
-    pub fn balance(&self, factors: &Factors) -> f64 {
-        let imbalance = factors.imbalance();
-        self.balance_penalty / 4.0 * linalg::dot(&imbalance, &imbalance)
+    /// `(lambda/4) |Z'DZ|_F^2`
+    pub fn balance(&self, imbalance: &[f64]) -> f64 {
+        self.balance_penalty / 4.0 * linalg::dot(imbalance, imbalance)
     }
 
     /// `(alpha/2) |phi|_H^2`
@@ -114,14 +103,15 @@ impl Objective {
     }
 
     /// `grad_Z L = -2s sum_k g_k phi'(x_k) (A_k + A_k') Z + lambda D Z Z'DZ`, from the pull
-    /// `sum_k g_k phi'(x_k) (A_k + A_k') Z`.
+    /// `sum_k g_k phi'(x_k) (A_k + A_k') Z` and the imbalance `Z'DZ`.
     pub fn factor_gradient(
         &self,
         entries: &Entries<'_>,
         factors: &Factors,
+        imbalance: &[f64],
         pull: Factors,
     ) -> Factors {
-        self.signed_gradient(entries, factors, pull, 1.0)
+        self.combination(0.0, 1.0, entries, factors, imbalance, pull)
     }
 
     /// `-grad_Z L`
@@ -129,25 +119,45 @@ impl Objective {
         &self,
         entries: &Entries<'_>,
         factors: &Factors,
+        imbalance: &[f64],
         pull: Factors,
     ) -> Factors {
-        self.signed_gradient(entries, factors, pull, -1.0)
+        self.combination(0.0, -1.0, entries, factors, imbalance, pull)
     }
 
-    fn signed_gradient(
+    /// `Z - step grad_Z L`
+    pub(crate) fn factors_moved(
         &self,
+        step: f64,
         entries: &Entries<'_>,
         factors: &Factors,
+        imbalance: &[f64],
         pull: Factors,
-        sign: f64,
     ) -> Factors {
-        let mut gradient = pull;
-        let scale = -2.0 * sign * self.weight(entries.observations().len());
-        let lambda = sign * self.balance_penalty;
-        let of_rows: Vec<f64> = factors.imbalance().iter().map(|d| lambda * d).collect();
-        let of_columns: Vec<f64> = of_rows.iter().map(|d| -d).collect();
-        gradient.add_products(scale, factors, [&of_rows, &of_columns]);
-        gradient
+        self.combination(1.0, -step, entries, factors, imbalance, pull)
+    }
+
+    /// `a Z + b grad_Z L`, in one pass over the factors.
+    fn combination(
+        &self,
+        a: f64,
+        b: f64,
+        entries: &Entries<'_>,
+        factors: &Factors,
+        imbalance: &[f64],
+        pull: Factors,
+    ) -> Factors {
+        let mut sum = pull;
+        let scale = -2.0 * b * self.weight(entries.observations().len());
+        let lambda = b * self.balance_penalty;
+        let size = imbalance.len().isqrt();
+        let [of_rows, of_columns] = [lambda, -lambda].map(|lambda| {
+            let mut matrix: Vec<f64> = imbalance.iter().map(|d| lambda * d).collect();
+            matrix.iter_mut().step_by(size + 1).for_each(|diagonal| *diagonal += a);
+            matrix
+        });
+        sum.add_products(scale, factors, [&of_rows, &of_columns]);
+        sum
     }
 
     /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from the moments

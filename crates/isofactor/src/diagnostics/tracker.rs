@@ -172,5 +172,5 @@ fn objective_with(problem: &Problem<'_>, state: &State, link: LearnedLink) -> Ob
     let link = Link::Learned(link);
     let mut evaluated = Evaluated::default();
     problem.entries.evaluate(&state.factors, &state.scores, &link, Need::Nothing, &mut evaluated);
-    problem.objective.value(&problem.entries, &state.factors, &link, &evaluated)
+    problem.objective.value(&problem.entries, &state.imbalance, &link, &evaluated)
 }

@@ -115,9 +115,7 @@ impl Room {
     /// Factors that are all zero, in the room that is there if they fit.
     fn zeros(&mut self, like: &Factors) -> Factors {
         match self.factors.take() {
-            Some(mut factors)
-                if factors.shape() == like.shape() && factors.rank() == like.rank() =>
-            {
+            Some(mut factors) if factors.is_like(like) => {
                 factors.clear();
                 factors
             }

@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     factors::{CHUNK, Factors},
     link::Link,
+    objective::ObjectiveValue,
     passes::Need,
 };
 
@@ -21,11 +22,11 @@ impl Problem<'_> {
             self.evaluate(state, Need::Pull)?;
         }
         let Some(pull) = state.evaluated.pull.take() else { return Ok(false) };
-        let gradient = self.objective.factor_gradient(&self.entries, &state.factors, pull);
+        let (objective, entries) = (&self.objective, &self.entries);
+        let State { factors, imbalance, .. } = &*state;
         match self.factor_step {
             StepLength::Fixed(step) => {
-                let mut moved = gradient;
-                moved.become_moved(-step, &state.factors);
+                let mut moved = objective.factors_moved(step, entries, factors, imbalance, pull);
                 self.project(&mut moved);
                 std::mem::swap(&mut state.factors, &mut moved);
                 state.evaluated.keep_room(moved);
@@ -33,6 +34,7 @@ impl Problem<'_> {
                 Ok(true)
             }
             StepLength::Backtracking { first } => {
+                let gradient = objective.factor_gradient(entries, factors, imbalance, pull);
                 let moved = self.search_factors(state, &gradient, first);
                 self.trial.keep_room(gradient);
                 Ok(moved)
@@ -41,8 +43,12 @@ impl Problem<'_> {
     }
 
     /// `P_C(Z - zeta G)`
-    fn stepped(&self, factors: &Factors, step: f64, gradient: &Factors) -> Factors {
-        let mut moved = factors.moved(-step, gradient);
+    fn stepped(&mut self, factors: &Factors, step: f64, gradient: &Factors) -> Factors {
+        let mut moved = match self.spare.take() {
+            Some(spare) if spare.is_like(factors) => spare,
+            _ => Factors::zeros(factors.shape(), factors.rank()),
+        };
+        moved.update([factors, gradient], |_, [z, g]| (z - step * g, []));
         self.project(&mut moved);
         moved
     }
@@ -68,11 +74,13 @@ impl Problem<'_> {
         let before = state.value.of_factors();
         for _ in 0..MOST_TRIALS {
             let factors = self.stepped(&state.factors, step, gradient);
-            let parts = [&factors, &state.factors, gradient];
-            let [squares, along] = Factors::sums(parts, |[to, from, g]| {
-                let moved = to - from;
-                [moved * moved, g * moved]
-            });
+            let [squares, along] = match self.radius {
+                None => [(step * length).powi(2), -step * length * length],
+                Some(_) => Factors::sums([&factors, &state.factors, gradient], |[to, from, g]| {
+                    let moved = to - from;
+                    [moved * moved, g * moved]
+                }),
+            };
             let promise = Promise { step, before, along, squares };
             if let Err(reached) = self.try_factors(state, factors, promise.allowed()) {
                 step = promise.shorter(reached);
@@ -89,19 +97,40 @@ impl Problem<'_> {
         false
     }
 
-    /// Takes the factors if they bring the objective (what they change of it) down to `allowed`; not
-    /// if they fling the scores out of all proportion. Otherwise, what it reaches at least; not a
-    /// number where that is not known. The scores become those of the trial either way.
+    /// Takes the factors if they bring the objective (what they change of it) down to `allowed`.
+    /// Otherwise, what it reaches at least; not a number where that is not known. The scores become
+    /// those of the trial either way.
     fn try_factors(
         &mut self,
         state: &mut State,
         factors: Factors,
         allowed: f64,
     ) -> std::result::Result<(), f64> {
+        let found = self.weigh_factors(state, &factors, allowed);
+        let (kept, found) = match found {
+            Ok((link, imbalance, value)) => {
+                (state.link, state.imbalance, state.value) = (link, imbalance, value);
+                state.evaluated.exchange(&mut self.trial);
+                (std::mem::replace(&mut state.factors, factors), Ok(()))
+            }
+            Err(reached) => (factors, Err(reached)),
+        };
+        self.spare = Some(kept);
+        found
+    }
+
+    /// The link, on a wider domain where factors need one, their imbalance and the objective, if they
+    /// bring it down to `allowed` and do not fling the scores out of all proportion.
+    fn weigh_factors(
+        &mut self,
+        state: &mut State,
+        factors: &Factors,
+        allowed: f64,
+    ) -> std::result::Result<(Link, Vec<f64>, ObjectiveValue), f64> {
         let need = after_factors(&state.link);
         let (entries, trial) = (&self.entries, &mut self.trial);
         let largest =
-            entries.score_and_evaluate(&factors, &mut state.scores, &state.link, need, trial);
+            entries.score_and_evaluate(factors, &mut state.scores, &state.link, need, trial);
         let reach = state.link.learned().map_or(f64::MAX, |l| WILD * l.space().half_width());
         if largest.is_nan() || largest > reach {
             return Err(f64::NAN);
@@ -116,16 +145,12 @@ impl Problem<'_> {
             // A domain too wide for any basis is a trial too long as well.
             let Ok(wider) = self.covering(&link, largest) else { return Err(f64::NAN) };
             link = wider;
-            self.entries.evaluate(&factors, &state.scores, &link, need, &mut self.trial);
+            self.entries.evaluate(factors, &state.scores, &link, need, &mut self.trial);
         }
-        let value = self.objective.value(&self.entries, &factors, &link, &self.trial);
+        let imbalance = factors.imbalance();
+        let value = self.objective.value(&self.entries, &imbalance, &link, &self.trial);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
-        if !good {
-            return Err(value.of_factors());
-        }
-        (state.factors, state.link, state.value) = (factors, link, value);
-        state.evaluated.exchange(&mut self.trial);
-        Ok(())
+        if good { Ok((link, imbalance, value)) } else { Err(value.of_factors()) }
     }
 
     /// The sum of squares of the entries whose scores are inside the link's domain.

@@ -35,7 +35,8 @@ impl Problem<'_> {
             self.best_from_here(state, Need::Pull)?;
         }
         let Some(pull) = state.evaluated.pull.take() else { return Ok(false) };
-        let descent = self.objective.factor_descent(&self.entries, &state.factors, pull);
+        let State { factors, imbalance, .. } = &*state;
+        let descent = self.objective.factor_descent(&self.entries, factors, imbalance, pull);
         // What does not lead a row or column at the radius beyond it.
         let mut free = descent.clone();
         turn_inward(&mut free, &state.factors, radius);
@@ -200,7 +201,8 @@ mod tests {
                 let mut state = problem.state(factors, link).unwrap();
                 problem.best_from_here(&mut state, Need::Pull).unwrap();
                 let pull = state.evaluated.pull.take().unwrap();
-                let gradient = objective.factor_descent(&problem.entries, &state.factors, pull);
+                let State { factors, imbalance, .. } = &state;
+                let gradient = objective.factor_descent(&problem.entries, factors, imbalance, pull);
                 (state.value.total(), gradient)
             };
             let (z, direction) = (random_factors(SHAPE, 2, 1), random_factors(SHAPE, 2, 2));

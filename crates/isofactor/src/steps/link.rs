@@ -116,8 +116,7 @@ impl Problem<'_> {
         let link = Link::Learned(link);
         let (factors, trial) = (&state.factors, &mut self.trial);
         self.entries.evaluate(factors, &state.scores, &link, Need::Pull, trial);
-        let balance = state.value.balance;
-        let value = self.objective.value_with_balance(&self.entries, balance, &link, trial);
+        let value = self.objective.value(&self.entries, &state.imbalance, &link, trial);
         let good = value.of_link() <= allowed && value.total() <= state.value.total();
         if !good {
             return Err(value.of_link());

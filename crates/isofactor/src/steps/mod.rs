@@ -29,6 +29,8 @@ use crate::{
 pub struct State {
     /// `Z`
     pub factors: Factors,
+    /// `Z'DZ`
+    pub imbalance: Vec<f64>,
     /// `phi`
     pub link: Link,
     /// `x_k`
@@ -177,6 +179,8 @@ pub struct Problem<'a> {
     iteration: usize,
     /// What the pass of a trial found.
     trial: Evaluated,
+    /// Factors that are no longer needed, for those of the next trial.
+    spare: Option<Factors>,
 }
 
 impl<'a> Problem<'a> {
@@ -202,6 +206,7 @@ impl<'a> Problem<'a> {
             wider: None,
             iteration: 0,
             trial: Evaluated::default(),
+            spare: None,
         }
     }
 
@@ -214,6 +219,7 @@ impl<'a> Problem<'a> {
     pub fn state(&mut self, factors: Factors, link: Link) -> Result<State> {
         let mut state = State {
             factors,
+            imbalance: Vec::new(),
             link,
             scores: Vec::new(),
             evaluated: Evaluated::default(),
@@ -256,7 +262,8 @@ impl<'a> Problem<'a> {
         evaluated.squares = squares;
         (self.factor_step, self.link_step) = (pace.factor_step, pace.link_step);
         (self.active, self.memory) = (pace.active.into_owned(), pace.memory.into_owned());
-        Some(State { factors, link, scores, evaluated, value })
+        let imbalance = factors.imbalance();
+        Some(State { factors, imbalance, link, scores, evaluated, value })
     }
 
     /// Whether a quasi-Newton step was made.
@@ -282,22 +289,22 @@ impl<'a> Problem<'a> {
             *link = self.covering(link, largest)?;
             self.entries.evaluate(factors, scores, link, need, evaluated);
         }
-        self.value(state, self.objective.balance(&state.factors))
+        state.imbalance = state.factors.imbalance();
+        self.value(state)
     }
 
     /// Passes over the scores of a state with its link, which is another than before; the factors
     /// are the same.
     fn evaluate(&self, state: &mut State, need: Need) -> Result<()> {
-        let State { factors, link, scores, evaluated, value } = state;
+        let State { factors, link, scores, evaluated, .. } = state;
         self.entries.evaluate(factors, scores, link, need, evaluated);
-        let balance = value.balance;
-        self.value(state, balance)
+        self.value(state)
     }
 
     /// The objective of a state after a pass.
-    fn value(&self, state: &mut State, balance: f64) -> Result<()> {
-        let (entries, State { link, evaluated, .. }) = (&self.entries, &*state);
-        state.value = self.objective.value_with_balance(entries, balance, link, evaluated);
+    fn value(&self, state: &mut State) -> Result<()> {
+        let State { imbalance, link, evaluated, .. } = &*state;
+        state.value = self.objective.value(&self.entries, imbalance, link, evaluated);
         let objective = state.value.total();
         if objective.is_finite() { Ok(()) } else { Err(self.diverged(objective).into()) }
     }

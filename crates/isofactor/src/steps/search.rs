@@ -113,10 +113,12 @@ impl Problem<'_> {
         };
         let (entries, trial) = (&self.entries, &mut self.trial);
         entries.evaluate(&factors, &state.scores, &link, need, trial);
-        let value = self.objective.value(entries, &factors, &link, trial);
+        let imbalance = factors.imbalance();
+        let value = self.objective.value(entries, &imbalance, &link, trial);
         match value.total() {
             total if total <= allowed => {
-                (state.factors, state.link, state.value) = (factors, link, value);
+                (state.factors, state.imbalance) = (factors, imbalance);
+                (state.link, state.value) = (link, value);
                 state.evaluated.exchange(&mut self.trial);
                 Trial::Taken
             }

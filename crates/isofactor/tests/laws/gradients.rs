@@ -24,7 +24,8 @@ fn the_factor_gradient_is_the_slope_of_the_objective() {
         for link in &links {
             let z = factors(2, 3);
             let point = at(&objective, &entries, &z, link);
-            let gradient = objective.factor_gradient(&entries, &z, point.pull.clone());
+            let gradient =
+                objective.factor_gradient(&entries, &z, &z.imbalance(), point.pull.clone());
             for seed in 0..4 {
                 let direction = factors(50 + seed, 3);
                 let step = 1e-5;
@@ -45,7 +46,7 @@ fn each_single_factor_has_its_own_slope() {
     let z = factors(8, 2);
     let link = Link::Learned(link(&space(KernelFamily::Gaussian), 9));
     let point = at(&objective, &entries, &z, &link);
-    let gradient = objective.factor_gradient(&entries, &z, point.pull.clone());
+    let gradient = objective.factor_gradient(&entries, &z, &z.imbalance(), point.pull.clone());
     let unit = |row: Option<usize>, column: Option<usize>| {
         let mut rows = vec![0.0; SHAPE.rows * 2];
         let mut columns = vec![0.0; SHAPE.columns * 2];

@@ -91,7 +91,7 @@ pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link
     entries.evaluate(z, &scores, link, Need::Pull, &mut evaluated);
     let pull = evaluated.pull.take().unwrap();
     entries.evaluate(z, &scores, link, Need::Moments, &mut evaluated);
-    let value = objective.value(entries, z, link, &evaluated);
+    let value = objective.value(entries, &z.imbalance(), link, &evaluated);
     Point { scores, pull, evaluated, value }
 }
 
