@@ -40,7 +40,7 @@ def main() -> None:
     builds = {"before": options.before, "after": options.after}
     least: dict[tuple, dict[str, float]] = {}
     for run in range(options.runs):
-        # Each build is the first as often as the other.
+        # Each build goes first every other time.
         for name in sorted(builds, reverse=run % 2 == 0):
             for what, figures in measure(builds[name], of_benchmark.split()).items():
                 known = least.setdefault((*what, name), figures)

@@ -90,7 +90,8 @@ impl Problem<'_> {
             if squares.sqrt() * length > 1e-14 * before {
                 self.factor_step = promise.next(state.value.of_factors());
             }
-            return squares > 0.0;
+            // What was there before is spare now.
+            return self.spare.as_ref() != Some(&state.factors);
         }
         // The scores are those of the last trial.
         self.entries.scores(&state.factors, &mut state.scores);
@@ -174,5 +175,39 @@ fn after_factors(link: &Link) -> Need {
     match link {
         Link::Learned(_) => Need::Moments,
         _ => Need::Pull,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::LossScale,
+        init::random_factors,
+        link::KnownLink,
+        objective::Objective,
+        observations::{Observations, Shape},
+        passes::Entries,
+    };
+
+    #[test]
+    fn a_step_too_short_to_change_a_digit_is_none() {
+        let shape = Shape { rows: 12, columns: 9 };
+        let observations =
+            Observations::complete(shape, |i, t| ((i + 3 * t) as f64).sin()).unwrap();
+        let objective = Objective { loss: LossScale::Sum, link_penalty: 0.0, balance_penalty: 0.5 };
+        for (radius, first, moves) in [
+            (None, 1e-300, false),
+            (Some(10.0), 1e-300, false),
+            (None, 1e-4, true),
+            (Some(10.0), 1e-4, true),
+        ] {
+            let entries = Entries::new(&observations);
+            let step = StepLength::Backtracking { first: Some(first) };
+            let mut problem = Problem::new(entries, objective, radius, None, step, step);
+            let link = Link::Known(KnownLink::Identity);
+            let mut state = problem.state(random_factors(shape, 2, 1), link).unwrap();
+            assert_eq!(problem.step_factors(&mut state).unwrap(), moves, "{radius:?} {first}");
+        }
     }
 }
