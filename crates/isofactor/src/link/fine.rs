@@ -39,7 +39,7 @@ const QUARTIC: [[f64; POWERS]; ORDER] = [
 
 /// Where a score lies among the intervals of a grid.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FineGrid {
+struct FineGrid {
     intervals: usize,
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
     density: f64,
@@ -64,7 +64,7 @@ const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
 
 impl FineGrid {
     /// The intervals of a grid.
-    pub fn new(grid: Grid) -> Self {
+    fn new(grid: Grid) -> Self {
         let intervals = grid.intervals();
         // A little less than there are, so that rounding carries no score of the grid below its first.
         let density = (1.0 - 4.0 * f64::EPSILON) / grid.spacing();
