@@ -51,6 +51,10 @@ pub(crate) trait Machine: Copy {
     fn transpose(self, a: [Self::Four; LANES]) -> [Self::Four; LANES];
     /// The same of what lies in four places.
     fn load_transposed(self, from: [&Lanes; LANES]) -> [Self::Four; LANES];
+    /// Numbers whose upper bits are the lower half of those of `a`, and whose others are zero.
+    fn lower_half(self, a: Self::Four) -> Self::Four;
+    /// Asks for what lies so many places from the beginning, there or not, to be at hand soon.
+    fn fetch<T>(self, from: &[T], place: usize);
 }
 
 /// Any processor. The numbers are fused where that is one instruction.
@@ -101,12 +105,18 @@ impl<const FMA: bool> Machine for Plain<FMA> {
     fn load_transposed(self, from: [&Lanes; LANES]) -> [Lanes; LANES] {
         self.transpose(from.map(|lanes| *lanes))
     }
+    #[inline(always)]
+    fn lower_half(self, a: Lanes) -> Lanes {
+        a.map(|a| f64::from_bits(a.to_bits() << 32))
+    }
+    #[inline(always)]
+    fn fetch<T>(self, _: &[T], _: usize) {}
 }
 
 /// x86 processors with AVX2 and a fused multiply-add: nearly all there are.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use std::arch::x86_64::{__m128d, __m256d};
+    use std::arch::x86_64::{__m128d, __m256d, _MM_HINT_T0};
 
     use pulp::{cast, x86::V3};
 
@@ -178,6 +188,14 @@ mod avx2 {
                 avx._mm256_unpacklo_pd(g, h),
                 avx._mm256_unpackhi_pd(g, h),
             ]
+        }
+        #[inline(always)]
+        fn lower_half(self, a: __m256d) -> __m256d {
+            cast(self.avx2._mm256_slli_epi64::<32>(cast(a)))
+        }
+        #[inline(always)]
+        fn fetch<T>(self, from: &[T], place: usize) {
+            self.sse._mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(place).cast());
         }
     }
 }
@@ -296,7 +314,8 @@ mod tests {
             let first = ops.into_iter().chain([m.splat(places[1][2])]);
             let turned = m.transpose([a, b, c, d]);
             let loaded = m.load_transposed([&places[0], &places[1], &places[2], &places[3]]);
-            let all = first.chain(turned).chain(loaded);
+            m.fetch(places, 1000);
+            let all = first.chain(turned).chain(loaded).chain([m.lower_half(b)]);
             all.map(|four| m.lanes(four).map(f64::to_bits)).collect()
         }
     }

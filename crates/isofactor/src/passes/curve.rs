@@ -88,6 +88,9 @@ trait Visit {
 
 /// How many fours are placed before they are visited.
 const AHEAD: usize = 16;
+/// How far ahead scores and values are asked for, in fours: the processor's own look-ahead ends with
+/// each page of memory.
+const FETCHED: usize = 128;
 
 /// Visits a block and returns `sum_k g_k^2`.
 ///
@@ -102,6 +105,11 @@ fn squares<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit
     let mut places = [<V::Curve as Curve>::Place::default(); AHEAD];
     let mut first = 0;
     for (x, y) in x.chunks(AHEAD).zip(y.chunks(AHEAD)) {
+        // Two fours are a line of the cache.
+        for line in (FETCHED..FETCHED + AHEAD).step_by(2) {
+            m.fetch(x, line);
+            m.fetch(y, line);
+        }
         for (place, x) in places.iter_mut().zip(x) {
             *place = visit.curve().place(m, m.load(x));
         }

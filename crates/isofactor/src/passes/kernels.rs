@@ -13,13 +13,49 @@ use crate::{
 };
 
 #[inline(always)]
-fn get(place: &AtomicU64) -> f64 {
-    f64::from_bits(place.load(Ordering::Relaxed))
-}
-
-#[inline(always)]
 pub(super) fn put(place: &AtomicU64, pull: f64) {
     place.store(pull.to_bits(), Ordering::Relaxed);
+}
+
+/// How many entries ahead their factors are asked for.
+const FETCHED: usize = 24;
+/// Up to how many bytes the factors of a side stay in a fast cache by themselves.
+const NEAR: usize = 1 << 18;
+
+/// Factors at places that nobody can foresee, asked for some entries ahead.
+#[derive(Clone, Copy)]
+struct Gathered<'a, const C: usize> {
+    side: &'a [Lanes],
+    width: usize,
+    /// Whose factors entries have, of all entries there are; none where they need not be asked for.
+    indices: &'a [u32],
+}
+
+impl<'a, const C: usize> Gathered<'a, C> {
+    /// `indices` are those of the entries, and of what follows on them.
+    #[inline(always)]
+    fn new(side: &'a [Lanes], width: usize, indices: &'a [u32]) -> Self {
+        let indices = if size_of_val(side) > NEAR { indices } else { &[] };
+        Self { side, width, indices }
+    }
+
+    /// The factors of an index.
+    #[inline(always)]
+    fn of(&self, index: u32) -> &'a [Lanes] {
+        of::<C>(self.side, self.width, index as usize)
+    }
+
+    /// Asks for what the entry so many after this one needs.
+    #[inline(always)]
+    fn fetch<M: Machine>(&self, m: M, entry: usize) {
+        if let Some(&index) = self.indices.get(entry + FETCHED) {
+            let width = if C > 0 { C } else { self.width };
+            // Two fours are a line of the cache.
+            for four in (0..width).step_by(2) {
+                m.fetch(self.side, index as usize * width + four);
+            }
+        }
+    }
 }
 
 /// `x_k = u_i . v_t` of the entries of some rows or columns.
@@ -39,38 +75,64 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) {
+    fn run<M: Machine>(self, m: M) {
         let mut rest = self.scores;
         for unit in self.units {
-            let others = &self.others[self.starts[unit]..self.starts[unit + 1]];
+            let [first, end] = [self.starts[unit], self.starts[unit + 1]];
+            let gathered = Gathered::<C>::new(self.sides[1], self.width, &self.others[first..]);
             let scores;
-            (scores, rest) = rest.split_at_mut(others.len());
+            (scores, rest) = rest.split_at_mut(end - first);
             let z = of::<C>(self.sides[0], self.width, unit);
-            for (score, &other) in scores.iter_mut().zip(others) {
-                *score = dot::<M>(z, of::<C>(self.sides[1], self.width, other as usize));
+            let others = &self.others[first..end];
+            for (k, (score, &other)) in scores.iter_mut().zip(others).enumerate() {
+                gathered.fetch(m, k);
+                *score = dot::<M>(z, gathered.of(other));
             }
         }
     }
 }
 
-/// Adds `sum_k w_k z` over the factors `z` of some entries.
+/// A weight of an entry: a number, or one that several threads may have written.
+pub(super) trait Weight {
+    fn get(&self) -> f64;
+}
+
+impl Weight for f64 {
+    #[inline(always)]
+    fn get(&self) -> f64 {
+        *self
+    }
+}
+
+impl Weight for AtomicU64 {
+    #[inline(always)]
+    fn get(&self) -> f64 {
+        f64::from_bits(self.load(Ordering::Relaxed))
+    }
+}
+
+/// Adds `sum_k w_k z` over the factors `z` of some entries, the first of `indices`; what follows
+/// on them is likely to be asked for next.
 #[inline(always)]
 pub(super) fn add_entries<M: Machine, const C: usize>(
+    m: M,
     out: &mut [Lanes],
-    weights: &[f64],
+    weights: &[impl Weight],
     indices: &[u32],
     side: &[Lanes],
     width: usize,
 ) {
+    let gathered = Gathered::<C>::new(side, width, indices);
+    let (indices, index_rest) = indices[..weights.len()].as_chunks::<2>();
     let (weights, weight_rest) = weights.as_chunks::<2>();
-    let (indices, index_rest) = indices.as_chunks::<2>();
     let mut sum = Sum::<C>::from(out);
-    for (weights, [a, b]) in weights.iter().zip(indices) {
-        let z = [of::<C>(side, width, *a as usize), of::<C>(side, width, *b as usize)];
-        sum.add_two::<M>(*weights, z);
+    for (pair, ([v, w], [a, b])) in weights.iter().zip(indices).enumerate() {
+        gathered.fetch(m, 2 * pair);
+        gathered.fetch(m, 2 * pair + 1);
+        sum.add_two::<M>([v.get(), w.get()], [gathered.of(*a), gathered.of(*b)]);
     }
     for (weight, &index) in weight_rest.iter().zip(index_rest) {
-        sum.add::<M>(*weight, of::<C>(side, width, index as usize));
+        sum.add::<M>(weight.get(), gathered.of(index));
     }
     sum.finish();
 }
@@ -92,9 +154,9 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) {
-        let (width, columns) = (self.factors.width(), self.factors.held_columns());
-        let places = self.observations.places();
+    fn run<M: Machine>(self, m: M) {
+        let (width, side) = (self.factors.width(), self.factors.held_columns());
+        let (places, columns) = (self.observations.places(), self.observations.columns());
         let mut rest = self.pulls;
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
@@ -104,7 +166,7 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
             for (&pull, &place) in pulls.iter().zip(places) {
                 put(&self.room[place as usize - self.first], pull);
             }
-            add_entries::<M, C>(out, pulls, entries.columns, columns, width);
+            add_entries::<M, C>(m, out, pulls, &columns[entries.first..], side, width);
         }
     }
 }
@@ -125,22 +187,12 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) {
-        let (width, rows) = (self.factors.width(), self.factors.held_rows());
+    fn run<M: Machine>(self, m: M) {
+        let (width, side) = (self.factors.width(), self.factors.held_rows());
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let [start, end] = [0, 1].map(|i| self.starts[column + i] as usize - self.first);
-            let places = start..end;
-            let (pulls, pull_rest) = self.room[places.clone()].as_chunks::<2>();
-            let (of_rows, row_rest) = self.placed_rows[places].as_chunks::<2>();
-            let mut sum = Sum::<C>::from(out);
-            for ([a, b], [row, next]) in pulls.iter().zip(of_rows) {
-                let z = [of::<C>(rows, width, *row as usize), of::<C>(rows, width, *next as usize)];
-                sum.add_two::<M>([get(a), get(b)], z);
-            }
-            for (pull, &row) in pull_rest.iter().zip(row_rest) {
-                sum.add::<M>(get(pull), of::<C>(rows, width, row as usize));
-            }
-            sum.finish();
+            let (pulls, rows) = (&self.room[start..end], &self.placed_rows[start..]);
+            add_entries::<M, C>(m, out, pulls, rows, side, width);
         }
     }
 }
@@ -157,21 +209,24 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) -> f64 {
+    fn run<M: Machine>(self, m: M) -> f64 {
         let width = self.factors.width();
-        let (rows, columns) = (self.factors.held_rows(), self.factors.held_columns());
+        let (rows, side) = (self.factors.held_rows(), self.factors.held_columns());
+        let columns = self.observations.columns();
         let mut total = 0.0;
         for row in self.rows.clone() {
-            let u = of::<C>(rows, width, row);
-            for &column in self.observations.row(row).columns {
-                total += dot::<M>(u, of::<C>(columns, width, column as usize));
+            let (u, entries) = (of::<C>(rows, width, row), self.observations.row(row));
+            let gathered = Gathered::<C>::new(side, width, &columns[entries.first..]);
+            for (k, &column) in entries.columns.iter().enumerate() {
+                gathered.fetch(m, k);
+                total += dot::<M>(u, gathered.of(column));
             }
         }
         let mut place = vec![ZERO; width];
         for row in self.rows {
             let entries = self.observations.row(row);
             let weights = &self.weights[entries.first..][..entries.columns.len()];
-            add_entries::<M, C>(&mut place, weights, entries.columns, columns, width);
+            add_entries::<M, C>(m, &mut place, weights, &columns[entries.first..], side, width);
         }
         total + simd::sum(place[0])
     }
@@ -190,13 +245,12 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) -> f64 {
+    fn run<M: Machine>(self, m: M) -> f64 {
         let (width, rows) = (self.factors.width(), self.factors.held_rows());
-        let places =
-            self.starts[self.columns.start] as usize..self.starts[self.columns.end] as usize;
+        let [start, end] = [self.columns.start, self.columns.end].map(|c| self.starts[c] as usize);
         let mut place = vec![ZERO; width];
-        let (weights, of_rows) = (&self.weights[places.clone()], &self.placed_rows[places]);
-        add_entries::<M, C>(&mut place, weights, of_rows, rows, width);
+        let (weights, of_rows) = (&self.weights[start..end], &self.placed_rows[start..]);
+        add_entries::<M, C>(m, &mut place, weights, of_rows, rows, width);
         simd::sum(place[0])
     }
 }
