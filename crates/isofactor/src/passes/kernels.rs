@@ -18,9 +18,11 @@ pub(super) fn put(place: &AtomicU64, pull: f64) {
 }
 
 /// How many entries ahead their factors are asked for.
-const FETCHED: usize = 24;
+const FETCHED: usize = 32;
 /// Up to how many bytes the factors of a side stay in a fast cache by themselves.
 const NEAR: usize = 1 << 18;
+/// Bytes in a line of the cache.
+const LINE: usize = 64;
 
 /// Factors at places that nobody can foresee, asked for some entries ahead.
 #[derive(Clone, Copy)]
@@ -157,13 +159,19 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
     fn run<M: Machine>(self, m: M) {
         let (width, side) = (self.factors.width(), self.factors.held_columns());
         let (places, columns) = (self.observations.places(), self.observations.columns());
+        // The places of a column follow each other: so many lines of the cache are written to in turn.
+        let are_far = LINE * self.observations.shape().columns > NEAR;
         let mut rest = self.pulls;
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
             let pulls;
             (pulls, rest) = rest.split_at(entries.columns.len());
+            let ahead = if are_far { &places[entries.first..] } else { &[] };
             let places = &places[entries.first..][..pulls.len()];
-            for (&pull, &place) in pulls.iter().zip(places) {
+            for (k, (&pull, &place)) in pulls.iter().zip(places).enumerate() {
+                if let Some(&place) = ahead.get(k + FETCHED) {
+                    m.fetch(self.room, (place as usize).wrapping_sub(self.first));
+                }
                 put(&self.room[place as usize - self.first], pull);
             }
             add_entries::<M, C>(m, out, pulls, &columns[entries.first..], side, width);
