@@ -268,15 +268,6 @@ impl Factors {
         parts.iter().fold([0.0; S], |sums, part| std::array::from_fn(|i| sums[i] + part[i]))
     }
 
-    /// All zero again.
-    pub(crate) fn clear(&mut self) {
-        let clear = |side: &mut Vec<Lanes>| {
-            side.par_chunks_mut(CHUNK).for_each(|lanes| lanes.fill(ZERO));
-        };
-        clear(&mut self.rows);
-        clear(&mut self.columns);
-    }
-
     /// `<Z, W>`
     pub fn inner(&self, other: &Factors) -> f64 {
         let [sum] = Self::sums([self, other], |[z, w]| [z * w]);

@@ -132,17 +132,6 @@ impl Kernel {
         }
     }
 
-    /// `b` with `|f'''(x)| <= b |f|_H / h^3` for every `f` in the space (the root of `-k^(6)(0)`);
-    /// for Matern 5/2 see [`Kernel::sixth_derivative_bound`].
-    pub(crate) fn third_derivative_bound(&self) -> f64 {
-        match self.family {
-            KernelFamily::Gaussian => 15f64.sqrt(),
-            KernelFamily::Matern52 => 3.0,
-            KernelFamily::RationalQuadratic => 90f64.sqrt(),
-            KernelFamily::InverseMultiquadric => 15.0,
-        }
-    }
-
     /// `b` with `|f^(4)(x)| <= b |f|_H / h^4` for every `f` in the space (the root of `k^(8)(0)`);
     /// for Matern 5/2 see [`Kernel::sixth_derivative_bound`].
     pub(crate) fn fourth_derivative_bound(&self) -> f64 {

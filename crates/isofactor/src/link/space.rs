@@ -218,11 +218,8 @@ fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     let bound = kernel.sixth_derivative_bound();
     let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
     let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
-    // d^4 by_power + d^2 by_packing is the tolerance.
-    let by_power = kernel.fifth_derivative_bound() / 3072.0;
-    let by_packing = kernel.third_derivative_bound() * 0.5f64.powi(24);
-    let root = (by_packing.powi(2) + 4.0 * by_power * FINE_TOLERANCE).sqrt();
-    let by_quartics = ((root - by_packing) / (2.0 * by_power)).sqrt();
+    // A tenth is left for coefficients that share a place.
+    let by_quartics = (0.9 * FINE_TOLERANCE * 3072.0 / kernel.fifth_derivative_bound()).powf(0.25);
     let by_sums = (FINE_TOLERANCE * 3072.0 / kernel.fourth_derivative_bound()).powf(0.25);
     let spacing = kernel.bandwidth * by_value.min(by_slope).min(by_quartics).min(by_sums);
     // Even, so that zero is a node, and when thinned too; at least a few intervals when the domain

@@ -17,19 +17,19 @@ pub(super) fn put(place: &AtomicU64, pull: f64) {
     place.store(pull.to_bits(), Ordering::Relaxed);
 }
 
-/// How many entries ahead their factors are asked for.
+/// How many entries ahead what they need is asked for.
 const FETCHED: usize = 32;
-/// Up to how many bytes the factors of a side stay in a fast cache by themselves.
+/// Up to how many bytes that are gathered from, or written to out of order, stay in a fast cache by
+/// themselves.
 const NEAR: usize = 1 << 18;
 /// Bytes in a line of the cache.
 const LINE: usize = 64;
 
-/// Factors at places that nobody can foresee, asked for some entries ahead.
-#[derive(Clone, Copy)]
+/// Factors at places that no processor can foresee, asked for some entries ahead.
 struct Gathered<'a, const C: usize> {
     side: &'a [Lanes],
     width: usize,
-    /// Whose factors entries have, of all entries there are; none where they need not be asked for.
+    /// Whose factors entries need; none where they need not be asked for.
     indices: &'a [u32],
 }
 
@@ -47,7 +47,7 @@ impl<'a, const C: usize> Gathered<'a, C> {
         of::<C>(self.side, self.width, index as usize)
     }
 
-    /// Asks for what the entry so many after this one needs.
+    /// Asks for what the entry [`FETCHED`] after this one needs.
     #[inline(always)]
     fn fetch<M: Machine>(&self, m: M, entry: usize) {
         if let Some(&index) = self.indices.get(entry + FETCHED) {
@@ -170,16 +170,17 @@ impl<const C: usize> Kernel for PullRows<'_, C> {
             let places = &places[entries.first..][..pulls.len()];
             for (k, (&pull, &place)) in pulls.iter().zip(places).enumerate() {
                 if let Some(&place) = ahead.get(k + FETCHED) {
-                    m.fetch(self.room, (place as usize).wrapping_sub(self.first));
+                    m.fetch(self.room, place as usize - self.first);
                 }
                 put(&self.room[place as usize - self.first], pull);
             }
+            out.fill(ZERO);
             add_entries::<M, C>(m, out, pulls, &columns[entries.first..], side, width);
         }
     }
 }
 
-/// Adds `sum_k w_k u_i` over the entries of each of some columns in a band.
+/// Adds `sum_k w_k u_i` over the entries of each of some columns in a band, to nothing in the first.
 pub(super) struct PullColumns<'a, const C: usize> {
     pub factors: &'a Factors,
     pub starts: &'a [u32],
@@ -200,6 +201,9 @@ impl<const C: usize> Kernel for PullColumns<'_, C> {
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let [start, end] = [0, 1].map(|i| self.starts[column + i] as usize - self.first);
             let (pulls, rows) = (&self.room[start..end], &self.placed_rows[start..]);
+            if self.first == 0 {
+                out.fill(ZERO);
+            }
             add_entries::<M, C>(m, out, pulls, rows, side, width);
         }
     }

@@ -112,13 +112,10 @@ struct Room {
 }
 
 impl Room {
-    /// Factors that are all zero, in the room that is there if they fit.
-    fn zeros(&mut self, like: &Factors) -> Factors {
+    /// Factors that are all to be written, in the room that is there if they fit.
+    fn factors_like(&mut self, like: &Factors) -> Factors {
         match self.factors.take() {
-            Some(mut factors) if factors.is_like(like) => {
-                factors.clear();
-                factors
-            }
+            Some(factors) if factors.is_like(like) => factors,
             _ => Factors::zeros(like.shape(), like.rank()),
         }
     }
@@ -227,7 +224,7 @@ impl<'a> Entries<'a> {
                 found
             }
             (Need::Pull, link) => {
-                let mut pull = evaluated.room.zeros(factors);
+                let mut pull = evaluated.room.factors_like(factors);
                 let (room, out) = (&evaluated.room.pulls, &mut pull);
                 let found = match link {
                     Link::Known(KnownLink::Identity) => {

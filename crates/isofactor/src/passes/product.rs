@@ -72,11 +72,12 @@ impl<const C: usize> Kernel for SumRows<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let (width, columns) = (self.factors.width(), self.factors.held_columns());
+        let (width, side) = (self.factors.width(), self.factors.held_columns());
+        let columns = self.observations.columns();
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
             let numbers = &self.numbers[entries.first..][..entries.columns.len()];
-            add_entries::<M, C>(m, out, numbers, entries.columns, columns, width);
+            add_entries::<M, C>(m, out, numbers, &columns[entries.first..], side, width);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Rooms {
 
 impl Entries<'_> {
     /// The sum of squares, and the sums of the pulls `w_k = g_k phi'(x_k)`: `sum_k w_k v_t` of
-    /// each row, `sum_k w_k u_i` of each column. Band after band, so that the pulls that a band's
+    /// each row, `sum_k w_k u_i` of each column, written over what is there. Band after band, so that the pulls that a band's
     /// rows leave for its columns are still at hand.
     pub(super) fn pull_pass<K: Curve>(
         &self,
@@ -75,6 +75,7 @@ impl Entries<'_> {
             .collect();
         let (found, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
+            columns.fill(ZERO);
             for part in &parts {
                 let part = &part[chunk * CHUNK..];
                 columns.iter_mut().zip(part).for_each(|(sum, part)| *sum = simd::add(*sum, *part));
@@ -192,10 +193,12 @@ mod tests {
             let pull = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let (mut scores, mut evaluated) = (Vec::new(), Evaluated::default());
-                let link = Link::Known(KnownLink::Identity);
+                let (link, need) = (Link::Known(KnownLink::Identity), Need::Pull);
                 pool.install(|| {
-                    let need = Need::Pull;
-                    entries.score_and_evaluate(&z, &mut scores, &link, need, &mut evaluated);
+                    // The room that the first leaves is written over by the second.
+                    for z in [&random_factors(shape, 3, 2), &z] {
+                        entries.score_and_evaluate(z, &mut scores, &link, need, &mut evaluated);
+                    }
                 });
                 (evaluated.squares, evaluated.pull.unwrap())
             };
