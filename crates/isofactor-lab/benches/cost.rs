@@ -10,8 +10,8 @@
 //! measures the peak of the program's memory instead.
 //!
 //! Everything that is compared is measured in turn, round after round, so that whatever else the
-//! machine does falls on all alike; the figures are medians over the rounds. Beside each stands
-//! the machine's own limit: a pass that only gathers and multiplies.
+//! machine does falls on all alike; the figures are the least over all rounds, for it only adds to
+//! them. Beside each stands the machine's own limit: a pass that only gathers and multiplies.
 
 // A benchmark is for those who change the code: it stops where it cannot go on, and prints.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -190,16 +190,15 @@ fn measure(
         let mut iterations: Vec<_> = [Variant::Identity, Variant::Learned, Variant::Projected]
             .map(|variant| problem(observations, rank, variant))
             .into();
-        // Short passes are repeated, so that the clock sees at least some milliseconds.
+        // Short passes are repeated: the first after another kind finds the caches full of that.
         let repeats = (2_000_000 / observations.len()).clamp(1, 50);
-        let mut seconds = vec![Vec::new(); 4];
-        for round in 0..=rounds {
+        let mut seconds = [f64::INFINITY; 4];
+        for _ in 0..=rounds {
             let mut clock = |which: usize, work: &mut dyn FnMut()| {
-                let began = Instant::now();
-                (0..repeats).for_each(|_| work());
-                // The first round warms up.
-                if round > 0 {
-                    seconds[which].push(began.elapsed().as_secs_f64() / repeats as f64);
+                for _ in 0..repeats {
+                    let began = Instant::now();
+                    work();
+                    seconds[which] = seconds[which].min(began.elapsed().as_secs_f64());
                 }
             };
             clock(0, &mut || assert!(entries.gather(&z).is_finite()));
@@ -213,17 +212,12 @@ fn measure(
             entries: observations.len(),
             rank,
             threads,
-            gather: median(&mut seconds[0]),
-            identity: median(&mut seconds[1]),
-            learned: median(&mut seconds[2]),
-            projected: median(&mut seconds[3]),
+            gather: seconds[0],
+            identity: seconds[1],
+            learned: seconds[2],
+            projected: seconds[3],
         }
     })
-}
-
-fn median(seconds: &mut [f64]) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
 }
 
 fn print(m: &Measured) {
