@@ -42,8 +42,8 @@ impl Rooms {
 
 impl Entries<'_> {
     /// The sum of squares, and the sums of the pulls `w_k = g_k phi'(x_k)`: `sum_k w_k v_t` of
-    /// each row, `sum_k w_k u_i` of each column, written over what is there. Band after band, so that the pulls that a band's
-    /// rows leave for its columns are still at hand.
+    /// each row, `sum_k w_k u_i` of each column, written over what is there. Band after band, so
+    /// that the pulls that a band's rows leave for its columns are still at hand.
     pub(super) fn pull_pass<K: Curve>(
         &self,
         blocks: Vec<RowBlock<'_>>,
