@@ -1,5 +1,7 @@
 //! Threads to work on: as many as asked for, and no answer depends on how many.
 
+use rayon::prelude::*;
+
 use crate::error::{ConfigError, NumericalError, Result};
 
 /// More threads than any machine this runs on has cores.
@@ -13,4 +15,48 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|_| NumericalError::NoThreads.into())
+}
+
+/// Works on parts, each taken by whichever thread is free, in some room of the thread's own; what
+/// comes of them, in their order.
+///
+/// A list that is halved and halved again, as rayon does by itself, ends with threads that wait for
+/// each other's halves. One that waits falls asleep, and waking it takes as long as thousands of
+/// entries. Here only the last part of another thread is ever waited for, and parts are short.
+pub(crate) fn in_turn<T: Send, S, R: Send>(
+    parts: impl IntoIterator<Item = T>,
+    room: impl Fn() -> S + Sync + Send,
+    work: impl Fn(&mut S, T) -> R + Sync + Send,
+) -> Vec<R> {
+    let mut parts: Vec<(usize, T)> = parts.into_iter().enumerate().collect();
+    // Threads work far apart, so that they seldom write to the same line of the cache.
+    let share = parts.len().div_ceil(rayon::current_num_threads()).max(1);
+    parts.sort_unstable_by_key(|&(number, _)| (number % share, number));
+    let work = |room: &mut S, (number, part)| (number, work(room, part));
+    let mut found: Vec<(usize, R)> = parts.into_iter().par_bridge().map_init(room, work).collect();
+    found.sort_unstable_by_key(|&(number, _)| number);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_worked_on_once_and_come_back_in_their_order() {
+        for (threads, count) in [(1, 0), (1, 7), (2, 1), (2, 9), (3, 100), (8, 5)] {
+            let found = pool(threads).unwrap().install(|| {
+                in_turn(
+                    0..count,
+                    || 0,
+                    |seen, part| {
+                        *seen += 1;
+                        (part, *seen <= count)
+                    },
+                )
+            });
+            assert!(found.iter().all(|&(_, once)| once));
+            assert!(found.into_iter().map(|(part, _)| part).eq(0..count));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// About how many entries a block holds: what is known of them fits in a fast cache together.
-const BLOCK: usize = 1 << 12;
+const BLOCK: usize = 1 << 11;
 
 /// Cuts a slice at increasing ends, the last of which is its length.
 pub(crate) fn split_at_ends<'b, T>(slice: &'b mut [T], ends: &[usize]) -> Vec<&'b mut [T]> {

@@ -32,6 +32,7 @@ use crate::{
     },
     observations::{Band, Observations},
     simd::{self, by_width},
+    threads::in_turn,
 };
 pub(crate) use blocks::{blocks, blocks_with_systems, split_at_ends};
 pub(crate) use by_unit::ByUnit;
@@ -172,9 +173,7 @@ impl<'a> Entries<'a> {
     pub fn scores(&self, factors: &Factors, scores: &mut Vec<f64>) -> f64 {
         scores.resize(self.observations.len(), 0.0);
         let blocks = self.with_scores(Scores::Sought(scores));
-        let found: Vec<f64> =
-            blocks.into_par_iter().map(|block| self.block_scores(block, factors, true).1).collect();
-        largest(found)
+        largest(in_turn(blocks, || (), |(), block| self.block_scores(block, factors, true).1))
     }
 
     /// Passes over the scores with a link whose domain covers them, for what the next step needs.
@@ -252,15 +251,15 @@ impl<'a> Entries<'a> {
         factors: &Factors,
         curve: &K,
     ) -> Found {
-        let found: Vec<Found> = blocks
-            .into_par_iter()
-            .map(|block| {
+        in_order(in_turn(
+            blocks,
+            || (),
+            |(), block| {
                 let values = self.values_of(&block.rows);
                 let (scores, largest) = self.block_scores(block, factors, false);
                 (largest, simd::dispatch(Squares { curve, scores, values }))
-            })
-            .collect();
-        in_order(found)
+            },
+        ))
     }
 
     /// The sum of squares and the moments of the residuals.
@@ -274,10 +273,11 @@ impl<'a> Entries<'a> {
         let table = link.fine();
         let work = self.by_table(blocks);
         tables.resize_with(work.len(), FineMoments::default);
-        let found: Vec<Vec<Found>> = work
-            .into_par_iter()
-            .zip(tables.par_iter_mut())
-            .map(|(blocks, moments)| {
+        let work = work.into_iter().zip(tables.iter_mut());
+        let found: Vec<Vec<Found>> = in_turn(
+            work,
+            || (),
+            |(), (blocks, moments)| {
                 moments.fit(table);
                 let found = blocks.into_iter().map(|block| {
                     let values = self.values_of(&block.rows);
@@ -286,8 +286,8 @@ impl<'a> Entries<'a> {
                     (largest, simd::dispatch(Residuals { table, scores, values, moments }))
                 });
                 found.collect()
-            })
-            .collect();
+            },
+        );
         let used: Vec<Range<usize>> =
             found.iter().map(|blocks| table.reach(in_order(blocks.clone()).0)).collect();
         let mut coarse = LinearMoments::zero(link.space().grid());
@@ -301,20 +301,26 @@ impl<'a> Entries<'a> {
     /// An iteration is measured against it.
     pub fn gather(&self, factors: &Factors) -> f64 {
         let (observations, weights) = (self.observations, self.observations.values());
-        let by_rows = self.row_blocks.par_iter().map(|rows| {
-            let rows = rows.clone();
-            by_width!(factors.width(), GatherRows { observations, factors, rows, weights })
-        });
-        let sum: f64 = by_rows.collect::<Vec<f64>>().into_iter().sum();
+        let by_rows = in_turn(
+            self.row_blocks.iter().cloned(),
+            || (),
+            |(), rows| {
+                by_width!(factors.width(), GatherRows { observations, factors, rows, weights })
+            },
+        );
         // Nothing is kept, so no band waits for another.
         let of_bands = self.bands.iter().flat_map(|BandBlocks { band, column_blocks, .. }| {
             column_blocks.iter().map(|columns| (band.starts, columns.clone()))
         });
-        let by_columns = of_bands.collect::<Vec<_>>().into_par_iter().map(|(starts, columns)| {
-            let (width, placed_rows) = (factors.width(), observations.placed_rows());
-            by_width!(width, GatherColumns { factors, starts, placed_rows, columns, weights })
-        });
-        sum + by_columns.collect::<Vec<f64>>().into_iter().sum::<f64>()
+        let by_columns = in_turn(
+            of_bands,
+            || (),
+            |(), (starts, columns)| {
+                let (width, placed_rows) = (factors.width(), observations.placed_rows());
+                by_width!(width, GatherColumns { factors, starts, placed_rows, columns, weights })
+            },
+        );
+        by_rows.into_iter().chain(by_columns).sum()
     }
 
     /// The moments of scores and targets on a grid, each entry counted `scale` times.

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     factors::{CHUNK, Factors},
     simd::{self, Lanes, ZERO, by_width},
+    threads::in_turn,
 };
 
 /// From how many bands on they are worked on at the same time. Each then has sums of its own for the
@@ -67,12 +68,14 @@ impl Entries<'_> {
         if !self.bands_are_many() {
             return in_order(bands.flat_map(|band| pull(band, columns)).collect());
         }
-        let parts: Vec<(Vec<Found>, Vec<Lanes>)> = (bands.collect::<Vec<_>>().into_par_iter())
-            .map(|band| {
+        let parts = in_turn(
+            bands,
+            || (),
+            |(), band| {
                 let mut part = vec![ZERO; columns.len()];
                 (pull(band, &mut part), part)
-            })
-            .collect();
+            },
+        );
         let (found, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
             columns.fill(ZERO);
@@ -122,7 +125,7 @@ impl Entries<'_> {
         let ends: Vec<usize> =
             blocks.iter().map(|block| (block.rows.end - band.rows.start) * width).collect();
         let shares = split_at_ends(out, &ends);
-        let found = blocks.into_par_iter().zip(shares).map_init(Vec::new, |pulls, (block, out)| {
+        in_turn(blocks.into_iter().zip(shares), Vec::new, |pulls, (block, out)| {
             let rows = block.rows.clone();
             let values = self.values_of(&rows);
             let (scores, largest) = self.block_scores(block, factors, false);
@@ -131,8 +134,7 @@ impl Entries<'_> {
             let observations = self.observations;
             by_width!(width, PullRows { observations, factors, rows, pulls, first, room, out });
             (largest, squares)
-        });
-        found.collect()
+        })
     }
 
     /// Adds for each column the sum of `w_k u_i` over its entries in a band.
@@ -146,13 +148,17 @@ impl Entries<'_> {
         let (width, starts, first) = (factors.width(), band.starts, band.entries.start);
         let placed_rows = &self.observations.placed_rows()[band.entries.clone()];
         let ends: Vec<usize> = column_blocks.iter().map(|block| block.end * width).collect();
-        column_blocks.par_iter().zip(split_at_ends(out, &ends)).for_each(|(columns, out)| {
-            let columns = columns.clone();
-            by_width!(
-                width,
-                PullColumns { factors, starts, first, placed_rows, columns, room, out }
-            );
-        });
+        let shares = column_blocks.iter().cloned().zip(split_at_ends(out, &ends));
+        in_turn(
+            shares,
+            || (),
+            |(), (columns, out)| {
+                by_width!(
+                    width,
+                    PullColumns { factors, starts, first, placed_rows, columns, room, out }
+                );
+            },
+        );
     }
 }
 
