@@ -125,9 +125,9 @@ pub struct Observations {
     row_starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    /// The place of every entry in the order of bands and columns.
-    places: Vec<u32>,
-    /// The row of every entry in that order.
+    /// The number of every entry in the order of bands and columns.
+    placed_numbers: Vec<u32>,
+    /// Its row.
     placed_rows: Vec<u32>,
     /// Where each column of each band begins in that order.
     band_starts: Vec<u32>,
@@ -137,10 +137,14 @@ pub struct Observations {
 
 /// How many rows a band is meant to hold at most: at rank 16 their factors take a mebibyte.
 const BAND_ROWS: usize = 1 << 13;
-/// How many entries a band is meant to hold at most: a number for each takes half a mebibyte.
-const BAND_ENTRIES: usize = 1 << 16;
-/// Bands are larger where a column would have fewer entries than this in one, on average.
-const LEAST_IN_BAND: usize = 32;
+/// How many entries a band is meant to hold at most: a number for each takes an eighth of a mebibyte.
+const BAND_ENTRIES: usize = 1 << 14;
+/// Bands are larger where a column would have fewer entries than this in one, on average, ...
+const ENOUGH_IN_BAND: usize = 32;
+/// ... up to so many entries, ...
+const MOST_BAND_ENTRIES: usize = 1 << 17;
+/// ... or to so many for each column.
+const LEAST_IN_BAND: usize = 8;
 
 /// A run of rows, and its entries column by column.
 #[derive(Debug, Clone)]
@@ -184,19 +188,27 @@ impl Observations {
         });
         let mut next = starts((band_rows.len() - 1) * shape.columns, groups);
         let band_starts = next.iter().map(|&start| start as u32).collect();
-        let mut places = vec![0u32; columns.len()];
+        let mut placed_numbers = vec![0u32; columns.len()];
         let mut placed_rows = vec![0u32; columns.len()];
         for (rows, next) in band_rows.windows(2).zip(next.chunks_mut(shape.columns)) {
             for row in rows[0]..rows[1] {
                 for k in row_starts[row]..row_starts[row + 1] {
                     let place = &mut next[columns[k] as usize];
-                    placed_rows[*place] = row as u32;
-                    places[k] = *place as u32;
+                    (placed_numbers[*place], placed_rows[*place]) = (k as u32, row as u32);
                     *place += 1;
                 }
             }
         }
-        Ok(Self { shape, row_starts, columns, values, places, placed_rows, band_starts, band_rows })
+        Ok(Self {
+            shape,
+            row_starts,
+            columns,
+            values,
+            placed_numbers,
+            placed_rows,
+            band_starts,
+            band_rows,
+        })
     }
 
     /// Every entry of a matrix: complete observation. `value` is asked row by row.
@@ -298,9 +310,9 @@ impl Observations {
         &self.row_starts
     }
 
-    /// The place of each entry in the order of bands and columns.
-    pub(crate) fn places(&self) -> &[u32] {
-        &self.places
+    /// The number of each entry in the order of bands and columns.
+    pub(crate) fn placed_numbers(&self) -> &[u32] {
+        &self.placed_numbers
     }
 
     /// The row of each entry in the order of bands and columns.
@@ -343,7 +355,8 @@ pub struct RowEntries<'a> {
 
 /// Where the rows of each band begin, and where those of the last one end.
 fn bands(shape: Shape, row_starts: &[usize]) -> Vec<usize> {
-    let least = LEAST_IN_BAND * shape.columns;
+    let least =
+        (ENOUGH_IN_BAND * shape.columns).min(MOST_BAND_ENTRIES).max(LEAST_IN_BAND * shape.columns);
     let mut band_rows = vec![0];
     let mut first = 0;
     for row in 1..shape.rows {
@@ -443,7 +456,7 @@ mod tests {
 
     #[test]
     fn many_rows_come_in_bands() {
-        for columns in [2, 20] {
+        for columns in [1, 20] {
             let shape = Shape { rows: 3 * BAND_ROWS, columns };
             let all = Observations::complete(shape, |i, t| (i + t) as f64).unwrap();
             let bands: Vec<Band<'_>> = all.bands().collect();
@@ -463,13 +476,13 @@ mod tests {
 
     #[test]
     fn bands_of_short_rows_end_once_their_columns_have_enough() {
-        let shape = Shape { rows: 60_000, columns: 1_000 };
-        let entries: Vec<Entry> =
-            (0..shape.rows).map(|row| entry(row, row % shape.columns, 1.0)).collect();
-        let few = Observations::try_new(shape, &entries).unwrap();
-        let rows = LEAST_IN_BAND * shape.columns;
-        assert!(rows > BAND_ROWS);
-        assert_eq!(few.bands().next().unwrap().rows, 0..rows);
+        for (columns, in_band) in [(1_000, ENOUGH_IN_BAND), (50_000, LEAST_IN_BAND)] {
+            let shape = Shape { rows: 40 * columns, columns };
+            let entries: Vec<Entry> =
+                (0..shape.rows).map(|row| entry(row, row % columns, 1.0)).collect();
+            let few = Observations::try_new(shape, &entries).unwrap();
+            assert_eq!(few.bands().next().unwrap().rows, 0..in_band * columns);
+        }
     }
 
     #[test]
@@ -490,15 +503,16 @@ mod tests {
             let observations = Observations::try_new(shape, &entries).unwrap();
             let by_row: Vec<Entry> = observations.iter().collect();
             prop_assert_eq!(observations.bands().count(), 1);
-            let mut places = observations.places().to_vec();
-            for (entry, &place) in by_row.iter().zip(&places) {
+            let mut numbers = observations.placed_numbers().to_vec();
+            for (place, &number) in numbers.iter().enumerate() {
+                let entry = by_row[number as usize];
                 let starts = observations.bands().next().unwrap().starts;
-                prop_assert_eq!(observations.placed_rows()[place as usize] as usize, entry.row);
+                prop_assert_eq!(observations.placed_rows()[place] as usize, entry.row);
                 let of_column = starts[entry.column]..starts[entry.column + 1];
-                prop_assert!(of_column.contains(&place));
+                prop_assert!(of_column.contains(&(place as u32)));
             }
-            places.sort();
-            prop_assert!(places.iter().enumerate().all(|(i, &place)| i == place as usize));
+            numbers.sort();
+            prop_assert!(numbers.iter().enumerate().all(|(i, &number)| i == number as usize));
             prop_assert_eq!(by_row.len(), entries.len());
         }
     }

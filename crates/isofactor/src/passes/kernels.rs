@@ -1,44 +1,34 @@
 //! What passes do with the entries of some rows or columns.
 
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::ops::Range;
 
 use super::sums::{Sum, dot, of};
 use crate::{
     factors::Factors,
-    observations::Observations,
+    observations::{Band, Observations},
     simd::{self, Kernel, Lanes, Machine, ZERO},
 };
 
-#[inline(always)]
-pub(super) fn put(place: &AtomicU64, pull: f64) {
-    place.store(pull.to_bits(), Ordering::Relaxed);
-}
-
 /// How many entries ahead what they need is asked for.
 const FETCHED: usize = 32;
-/// Up to how many bytes that are gathered from, or written to out of order, stay in a fast cache by
-/// themselves.
-const NEAR: usize = 1 << 18;
-/// Bytes in a line of the cache.
-const LINE: usize = 64;
+/// Up to how many bytes that are gathered from stay in a fast cache by themselves.
+const NEAR: usize = 1 << 19;
 
-/// Factors at places that no processor can foresee, asked for some entries ahead.
+/// The factors that some entries need, at places that no processor can foresee: asked for some
+/// entries ahead where they may be far.
 struct Gathered<'a, const C: usize> {
     side: &'a [Lanes],
     width: usize,
-    /// Whose factors entries need; none where they need not be asked for.
+    /// Whose factors entries need, and what follows on them.
     indices: &'a [u32],
+    are_far: bool,
 }
 
 impl<'a, const C: usize> Gathered<'a, C> {
-    /// `indices` are those of the entries, and of what follows on them.
+    /// From the factors of a side, of whose units so many are gathered from.
     #[inline(always)]
-    fn new(side: &'a [Lanes], width: usize, indices: &'a [u32]) -> Self {
-        let indices = if size_of_val(side) > NEAR { indices } else { &[] };
-        Self { side, width, indices }
+    fn new(side: &'a [Lanes], width: usize, units: usize, indices: &'a [u32]) -> Self {
+        Self { side, width, indices, are_far: units * width * size_of::<Lanes>() > NEAR }
     }
 
     /// The factors of an index.
@@ -81,130 +71,217 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
         let mut rest = self.scores;
         for unit in self.units {
             let [first, end] = [self.starts[unit], self.starts[unit + 1]];
-            let gathered = Gathered::<C>::new(self.sides[1], self.width, &self.others[first..]);
+            let (side, units) = (self.sides[1], self.sides[1].len() / self.width);
+            let gathered = Gathered::<C>::new(side, self.width, units, &self.others[first..]);
             let scores;
             (scores, rest) = rest.split_at_mut(end - first);
             let z = of::<C>(self.sides[0], self.width, unit);
-            let others = &self.others[first..end];
-            for (k, (score, &other)) in scores.iter_mut().zip(others).enumerate() {
-                gathered.fetch(m, k);
-                *score = dot::<M>(z, gathered.of(other));
+            if gathered.are_far {
+                find_scores::<M, C, true>(m, z, gathered, scores);
+            } else {
+                find_scores::<M, C, false>(m, z, gathered, scores);
             }
         }
     }
 }
 
-/// A weight of an entry: a number, or one that several threads may have written.
-pub(super) trait Weight {
-    fn get(&self) -> f64;
-}
-
-impl Weight for f64 {
-    #[inline(always)]
-    fn get(&self) -> f64 {
-        *self
-    }
-}
-
-impl Weight for AtomicU64 {
-    #[inline(always)]
-    fn get(&self) -> f64 {
-        f64::from_bits(self.load(Ordering::Relaxed))
-    }
-}
-
-/// Adds `sum_k w_k z` over the factors `z` of some entries, the first of `indices`; what follows
-/// on them is likely to be asked for next.
+/// `z . z'` with the factors `z'` of as many entries as there are scores, `FAR` or not.
 #[inline(always)]
-pub(super) fn add_entries<M: Machine, const C: usize>(
+fn find_scores<M: Machine, const C: usize, const FAR: bool>(
+    m: M,
+    z: &[Lanes],
+    gathered: Gathered<'_, C>,
+    scores: &mut [f64],
+) {
+    for (k, (score, &other)) in scores.iter_mut().zip(gathered.indices).enumerate() {
+        if FAR {
+            gathered.fetch(m, k);
+        }
+        *score = dot::<M>(z, gathered.of(other));
+    }
+}
+
+/// The weights of some entries.
+pub(super) trait Weights: Copy {
+    fn len(self) -> usize;
+    /// Two that follow each other, the first being 0 and 1.
+    fn two(self, pair: usize) -> [f64; 2];
+    /// The last, where their number is odd.
+    fn last(self) -> Option<f64>;
+    /// Whether they may be far, and have to be asked for.
+    fn are_far(self) -> bool;
+    /// Asks for the weight of the entry [`FETCHED`] after this one.
+    fn fetch<M: Machine>(self, m: M, entry: usize);
+}
+
+/// Weights that follow each other.
+impl Weights for &[f64] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len()
+    }
+    #[inline(always)]
+    fn two(self, pair: usize) -> [f64; 2] {
+        self.as_chunks::<2>().0[pair]
+    }
+    #[inline(always)]
+    fn last(self) -> Option<f64> {
+        self.as_chunks::<2>().1.first().copied()
+    }
+    #[inline(always)]
+    fn are_far(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn fetch<M: Machine>(self, _: M, _: usize) {}
+}
+
+/// Weights among those of a band, picked out by the numbers of their entries.
+#[derive(Clone, Copy)]
+struct Picked<'a> {
+    numbers: &'a [u32],
+    /// The same, and what follows on them.
+    ahead: &'a [u32],
+    weights: &'a [f64],
+    /// The number of the first of the weights.
+    first: usize,
+}
+
+impl Picked<'_> {
+    #[inline(always)]
+    fn of(self, number: u32) -> f64 {
+        self.weights[number as usize - self.first]
+    }
+}
+
+impl Weights for Picked<'_> {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.numbers.len()
+    }
+    #[inline(always)]
+    fn two(self, pair: usize) -> [f64; 2] {
+        let [a, b] = self.numbers.as_chunks::<2>().0[pair];
+        [self.of(a), self.of(b)]
+    }
+    #[inline(always)]
+    fn last(self) -> Option<f64> {
+        self.numbers.as_chunks::<2>().1.first().map(|&number| self.of(number))
+    }
+    #[inline(always)]
+    fn are_far(self) -> bool {
+        size_of_val(self.weights) > NEAR
+    }
+    #[inline(always)]
+    fn fetch<M: Machine>(self, m: M, entry: usize) {
+        if let Some(&number) = self.ahead.get(entry + FETCHED) {
+            m.fetch(self.weights, (number as usize).wrapping_sub(self.first));
+        }
+    }
+}
+
+/// Adds `sum_k w_k z` over the factors `z` of as many entries as there are weights.
+#[inline(always)]
+fn add_entries<M: Machine, const C: usize>(
     m: M,
     out: &mut [Lanes],
-    weights: &[impl Weight],
-    indices: &[u32],
-    side: &[Lanes],
-    width: usize,
+    weights: impl Weights,
+    gathered: Gathered<'_, C>,
 ) {
-    let gathered = Gathered::<C>::new(side, width, indices);
-    let (indices, index_rest) = indices[..weights.len()].as_chunks::<2>();
-    let (weights, weight_rest) = weights.as_chunks::<2>();
-    let mut sum = Sum::<C>::from(out);
-    for (pair, ([v, w], [a, b])) in weights.iter().zip(indices).enumerate() {
-        gathered.fetch(m, 2 * pair);
-        gathered.fetch(m, 2 * pair + 1);
-        sum.add_two::<M>([v.get(), w.get()], [gathered.of(*a), gathered.of(*b)]);
+    if gathered.are_far || weights.are_far() {
+        add_far_or_near::<M, C, true>(m, out, weights, gathered);
+    } else {
+        add_far_or_near::<M, C, false>(m, out, weights, gathered);
     }
-    for (weight, &index) in weight_rest.iter().zip(index_rest) {
-        sum.add::<M>(weight.get(), gathered.of(index));
+}
+
+/// The same, where factors or weights are `FAR` or all are near.
+#[inline(always)]
+fn add_far_or_near<M: Machine, const C: usize, const FAR: bool>(
+    m: M,
+    out: &mut [Lanes],
+    weights: impl Weights,
+    gathered: Gathered<'_, C>,
+) {
+    let (pairs, rest) = gathered.indices[..weights.len()].as_chunks::<2>();
+    let mut sum = Sum::<C>::from(out);
+    for (pair, [a, b]) in pairs.iter().enumerate() {
+        if FAR {
+            for entry in [2 * pair, 2 * pair + 1] {
+                gathered.fetch(m, entry);
+                weights.fetch(m, entry);
+            }
+        }
+        sum.add_two::<M>(weights.two(pair), [gathered.of(*a), gathered.of(*b)]);
+    }
+    if let (Some(weight), Some(&index)) = (weights.last(), rest.first()) {
+        sum.add::<M>(weight, gathered.of(index));
     }
     sum.finish();
 }
 
-/// `sum_k w_k v_t` over the entries of each of some rows; each pull is put at its place in the
-/// order of the columns.
-pub(super) struct PullRows<'a, const C: usize> {
+/// `sum_k w_k v_t` over the entries of each of some rows.
+pub(super) struct SumRows<'a, const C: usize> {
     pub observations: &'a Observations,
     pub factors: &'a Factors,
     pub rows: Range<usize>,
-    pub pulls: &'a [f64],
-    /// The first place in the room.
-    pub first: usize,
-    pub room: &'a [AtomicU64],
+    /// Of the entries of these rows.
+    pub weights: &'a [f64],
     pub out: &'a mut [Lanes],
 }
 
-impl<const C: usize> Kernel for PullRows<'_, C> {
+impl<const C: usize> Kernel for SumRows<'_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let (width, side) = (self.factors.width(), self.factors.held_columns());
-        let (places, columns) = (self.observations.places(), self.observations.columns());
-        // The places of a column follow each other: so many lines of the cache are written to in turn.
-        let are_far = LINE * self.observations.shape().columns > NEAR;
-        let mut rest = self.pulls;
+        let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
+        let mut rest = self.weights;
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
-            let pulls;
-            (pulls, rest) = rest.split_at(entries.columns.len());
-            let ahead = if are_far { &places[entries.first..] } else { &[] };
-            let places = &places[entries.first..][..pulls.len()];
-            for (k, (&pull, &place)) in pulls.iter().zip(places).enumerate() {
-                if let Some(&place) = ahead.get(k + FETCHED) {
-                    m.fetch(self.room, place as usize - self.first);
-                }
-                put(&self.room[place as usize - self.first], pull);
-            }
+            let weights;
+            (weights, rest) = rest.split_at(entries.columns.len());
             out.fill(ZERO);
-            add_entries::<M, C>(m, out, pulls, &columns[entries.first..], side, width);
+            let gathered = Gathered::<C>::new(side, width, units, &columns[entries.first..]);
+            add_entries(m, out, weights, gathered);
         }
     }
 }
 
-/// Adds `sum_k w_k u_i` over the entries of each of some columns in a band, to nothing in the first.
-pub(super) struct PullColumns<'a, const C: usize> {
+/// `sum_k w_k u_i` over the entries of each of some columns in a band.
+pub(super) struct SumColumns<'a, const C: usize> {
     pub factors: &'a Factors,
-    pub starts: &'a [u32],
-    /// The first place in the room.
-    pub first: usize,
-    pub placed_rows: &'a [u32],
+    pub band: &'a Band<'a>,
+    pub observations: &'a Observations,
     pub columns: Range<usize>,
-    pub room: &'a [AtomicU64],
+    /// Of the entries of the band, in the order of their numbers.
+    pub weights: &'a [f64],
+    /// Whether the sums are added to what is there, or written over it.
+    pub add: bool,
     pub out: &'a mut [Lanes],
 }
 
-impl<const C: usize> Kernel for PullColumns<'_, C> {
+impl<const C: usize> Kernel for SumColumns<'_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let (width, side) = (self.factors.width(), self.factors.held_rows());
+        let Range { start: first, end } = self.band.entries;
+        let placed_numbers = &self.observations.placed_numbers()[..end];
+        let rows = &self.observations.placed_rows()[..end];
+        let (weights, units) = (self.weights, self.band.rows.len());
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
-            let [start, end] = [0, 1].map(|i| self.starts[column + i] as usize - self.first);
-            let (pulls, rows) = (&self.room[start..end], &self.placed_rows[start..]);
-            if self.first == 0 {
+            let [start, end] = [0, 1].map(|i| self.band.starts[column + i] as usize);
+            let ahead = &placed_numbers[start..];
+            let numbers = &ahead[..end - start];
+            if !self.add {
                 out.fill(ZERO);
             }
-            add_entries::<M, C>(m, out, pulls, rows, side, width);
+            let picked = Picked { numbers, ahead, weights, first };
+            let gathered = Gathered::<C>::new(side, width, units, &rows[start..]);
+            add_entries(m, out, picked, gathered);
         }
     }
 }
@@ -224,31 +301,51 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
     fn run<M: Machine>(self, m: M) -> f64 {
         let width = self.factors.width();
         let (rows, side) = (self.factors.held_rows(), self.factors.held_columns());
-        let columns = self.observations.columns();
+        let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
+        let gathered = |first: usize| Gathered::<C>::new(side, width, units, &columns[first..]);
         let mut total = 0.0;
         for row in self.rows.clone() {
             let (u, entries) = (of::<C>(rows, width, row), self.observations.row(row));
-            let gathered = Gathered::<C>::new(side, width, &columns[entries.first..]);
-            for (k, &column) in entries.columns.iter().enumerate() {
-                gathered.fetch(m, k);
-                total += dot::<M>(u, gathered.of(column));
-            }
+            let gathered = gathered(entries.first);
+            total += if gathered.are_far {
+                total_score::<M, C, true>(m, u, gathered, entries.columns.len())
+            } else {
+                total_score::<M, C, false>(m, u, gathered, entries.columns.len())
+            };
         }
         let mut place = vec![ZERO; width];
         for row in self.rows {
             let entries = self.observations.row(row);
             let weights = &self.weights[entries.first..][..entries.columns.len()];
-            add_entries::<M, C>(m, &mut place, weights, &columns[entries.first..], side, width);
+            add_entries(m, &mut place, weights, gathered(entries.first));
         }
         total + simd::sum(place[0])
     }
 }
 
-/// `sum_k y_k u_i` over the entries of some columns in a band.
+/// The sum of [`find_scores`] of so many entries.
+#[inline(always)]
+fn total_score<M: Machine, const C: usize, const FAR: bool>(
+    m: M,
+    z: &[Lanes],
+    gathered: Gathered<'_, C>,
+    count: usize,
+) -> f64 {
+    let mut total = 0.0;
+    for (k, &other) in gathered.indices[..count].iter().enumerate() {
+        if FAR {
+            gathered.fetch(m, k);
+        }
+        total += dot::<M>(z, gathered.of(other));
+    }
+    total
+}
+
+/// `sum_k y_k u_i` over the entries of some columns in a band, column by column.
 pub(super) struct GatherColumns<'a, const C: usize> {
+    pub observations: &'a Observations,
     pub factors: &'a Factors,
-    pub starts: &'a [u32],
-    pub placed_rows: &'a [u32],
+    pub band: &'a Band<'a>,
     pub columns: Range<usize>,
     pub weights: &'a [f64],
 }
@@ -258,11 +355,14 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        let (width, rows) = (self.factors.width(), self.factors.held_rows());
-        let [start, end] = [self.columns.start, self.columns.end].map(|c| self.starts[c] as usize);
+        let (width, side) = (self.factors.width(), self.factors.held_rows());
+        let (rows, units) = (self.observations.placed_rows(), self.band.rows.len());
         let mut place = vec![ZERO; width];
-        let (weights, of_rows) = (&self.weights[start..end], &self.placed_rows[start..]);
-        add_entries::<M, C>(m, &mut place, weights, of_rows, rows, width);
+        for column in self.columns {
+            let [start, end] = [0, 1].map(|i| self.band.starts[column + i] as usize);
+            let gathered = Gathered::<C>::new(side, width, units, &rows[start..]);
+            add_entries(m, &mut place, &self.weights[start..end], gathered);
+        }
         simd::sum(place[0])
     }
 }

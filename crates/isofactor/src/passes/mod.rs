@@ -5,10 +5,9 @@
 //! number of threads changes the time and nothing else.
 //!
 //! An iteration goes over the entries row by row (scores, then what the link makes of them, then
-//! what they pull at the rows) and column by column (what they pull at the columns). On the way by
-//! rows each pull is put where the way by columns will come across it: the places of a column's
-//! pulls follow each other, so that a few cache lines per column are open at a time. Both ways are
-//! made band after band of the observations: a band's pulls stay in a fast cache.
+//! what they pull at the rows) and column by column (what they pull at the columns). Both ways are
+//! made band after band of the observations: a band's pulls stay in a fast cache, where the way by
+//! columns picks them out.
 
 mod blocks;
 mod by_unit;
@@ -39,7 +38,7 @@ pub(crate) use by_unit::ByUnit;
 use curve::{Curve, Largest, Residuals, Squares, Straight};
 use kernels::{FindScores, GatherColumns, GatherRows};
 pub(crate) use product::Sparse;
-use pull::Rooms;
+use pull::{Part, groups};
 
 /// About how many entries at least share a table of moments, and how many tables there are at
 /// most: a table costs as much to clear and to add up as some thousand entries.
@@ -53,6 +52,8 @@ pub struct Entries<'a> {
     /// Blocks of rows, none of which is in two bands of the observations.
     row_blocks: Vec<Range<usize>>,
     bands: Vec<BandBlocks<'a>>,
+    /// Groups of bands.
+    groups: Vec<Range<usize>>,
 }
 
 /// A band of the observations with its division into blocks.
@@ -104,8 +105,8 @@ impl Evaluated {
 /// What passes write to on the way, kept because it is large.
 #[derive(Debug, Default)]
 struct Room {
-    /// For the pulls of bands.
-    pulls: Rooms,
+    /// For the pulls of groups of bands.
+    parts: Vec<Part>,
     /// Tables of moments, all zero between passes.
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
@@ -160,8 +161,9 @@ impl<'a> Entries<'a> {
             let column_blocks = blocks(band.starts);
             BandBlocks { band, row_blocks: row_blocks_of_band, column_blocks }
         });
-        let bands = bands.collect();
-        Self { observations, row_blocks, bands }
+        let bands: Vec<_> = bands.collect();
+        let groups = groups(bands.len(), observations.len(), observations.shape().columns);
+        Self { observations, row_blocks, bands, groups }
     }
 
     /// The observations.
@@ -224,7 +226,7 @@ impl<'a> Entries<'a> {
             }
             (Need::Pull, link) => {
                 let mut pull = evaluated.room.factors_like(factors);
-                let (room, out) = (&evaluated.room.pulls, &mut pull);
+                let (room, out) = (&mut evaluated.room.parts, &mut pull);
                 let found = match link {
                     Link::Known(KnownLink::Identity) => {
                         self.pull_pass(blocks, factors, &Straight, room, out)
@@ -310,14 +312,14 @@ impl<'a> Entries<'a> {
         );
         // Nothing is kept, so no band waits for another.
         let of_bands = self.bands.iter().flat_map(|BandBlocks { band, column_blocks, .. }| {
-            column_blocks.iter().map(|columns| (band.starts, columns.clone()))
+            column_blocks.iter().map(move |columns| (band, columns.clone()))
         });
         let by_columns = in_turn(
             of_bands,
             || (),
-            |(), (starts, columns)| {
-                let (width, placed_rows) = (factors.width(), observations.placed_rows());
-                by_width!(width, GatherColumns { factors, starts, placed_rows, columns, weights })
+            |(), (band, columns)| {
+                let width = factors.width();
+                by_width!(width, GatherColumns { observations, factors, band, columns, weights })
             },
         );
         by_rows.into_iter().chain(by_columns).sum()

@@ -1,7 +1,7 @@
 //! What the entries pull at rows and columns: from the rows of a band to its columns while the
 //! band's pulls are in a fast cache.
 
-use std::sync::{Mutex, PoisonError, atomic::AtomicU64};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use super::{
     blocks::split_at_ends,
     curve::{Curve, Pulls},
     in_order,
-    kernels::{PullColumns, PullRows},
+    kernels::{SumColumns, SumRows},
 };
 use crate::{
     factors::{CHUNK, Factors},
@@ -18,27 +18,32 @@ use crate::{
     threads::in_turn,
 };
 
-/// From how many bands on they are worked on at the same time. Each then has sums of its own for the
-/// columns; a column has enough entries in a band, on average, that these are few beside the entries.
-const MANY_BANDS: usize = 8;
+/// From how many bands on groups of them are worked on at the same time, and how many groups there
+/// are at most.
+const MANY_BANDS: usize = 4;
+const MOST_GROUPS: usize = 32;
+/// Each group has sums of its own for the columns. A column has so many entries in one, on average,
+/// that these are few beside the entries.
+const LEAST_IN_GROUP: usize = 32;
 
-/// Room for the pulls of a band's entries, in the order of the columns; as often as there are
-/// bands in work at the same time.
-///
-/// Several threads write to it, each to places of its own. The compiler cannot know that, so each
-/// number is an atomic one, written and read without order: a plain store and a plain load.
+/// Bands that are worked on one after the other: all of them where they are few, and all threads
+/// work on one band after the other. Where they are many, threads take groups of them in turn, and
+/// rarely wait for what another holds in its cache. Which it is depends on the data alone.
+pub(super) fn groups(bands: usize, entries: usize, columns: usize) -> Vec<Range<usize>> {
+    let groups = match entries / (LEAST_IN_GROUP * columns) {
+        groups if bands >= MANY_BANDS && groups > 1 => groups.min(bands).min(MOST_GROUPS),
+        _ => 1,
+    };
+    (0..groups).map(|group| group * bands / groups..(group + 1) * bands / groups).collect()
+}
+
+/// What a group of bands writes to, kept because it is large.
 #[derive(Debug, Default)]
-pub(super) struct Rooms(Mutex<Vec<Vec<AtomicU64>>>);
-
-impl Rooms {
-    /// Lends room for some work.
-    fn lend<R>(&self, work: impl FnOnce(&mut Vec<AtomicU64>) -> R) -> R {
-        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut room = free().pop().unwrap_or_default();
-        let found = work(&mut room);
-        free().push(room);
-        found
-    }
+pub(super) struct Part {
+    /// The pulls of the entries of a band.
+    pulls: Vec<f64>,
+    /// Sums for the columns, where there are several groups.
+    columns: Vec<Lanes>,
 }
 
 impl Entries<'_> {
@@ -50,112 +55,130 @@ impl Entries<'_> {
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         curve: &K,
-        rooms: &Rooms,
+        parts: &mut Vec<Part>,
         out: &mut Factors,
     ) -> Found {
-        let width = factors.width();
-        let ends: Vec<usize> = self.bands.iter().map(|of| of.band.rows.end * width).collect();
-        let mut blocks = blocks.into_iter();
+        let (width, groups) = (factors.width(), self.groups.len());
         let (rows, columns) = out.both_mut();
-        let bands = self.bands.iter().zip(split_at_ends(rows, &ends)).map(|(of_band, rows)| {
-            let blocks: Vec<_> = blocks.by_ref().take(of_band.row_blocks).collect();
-            (of_band, blocks, rows)
-        });
-        let pull = |(of_band, blocks, rows), columns: &mut [Lanes]| {
-            rooms
-                .lend(|room| self.pull_band(of_band, blocks, factors, curve, room, [rows, columns]))
-        };
-        if !self.bands_are_many() {
-            return in_order(bands.flat_map(|band| pull(band, columns)).collect());
+        let of_group = |group: &Range<usize>| &self.bands[group.clone()];
+        let ends = self
+            .groups
+            .iter()
+            .map(|group| of_group(group).last().map_or(0, |last| last.band.rows.end) * width);
+        let shares = split_at_ends(rows, &ends.collect::<Vec<_>>());
+        let mut blocks = blocks.into_iter();
+        parts.resize_with(groups, Part::default);
+        let work =
+            self.groups.iter().zip(parts.iter_mut()).zip(shares).map(|((group, part), rows)| {
+                let count = of_group(group).iter().map(|of_band| of_band.row_blocks).sum();
+                let blocks: Vec<_> = blocks.by_ref().take(count).collect();
+                (of_group(group), blocks, part, rows)
+            });
+        if groups == 1 {
+            let found = work.flat_map(|(bands, blocks, part, rows)| {
+                self.pull_bands(bands, blocks, factors, curve, &mut part.pulls, [rows, columns])
+            });
+            return in_order(found.collect());
         }
-        let parts = in_turn(
-            bands,
+        let size = columns.len();
+        let found = in_turn(
+            work,
             || (),
-            |(), band| {
-                let mut part = vec![ZERO; columns.len()];
-                (pull(band, &mut part), part)
+            |(), (bands, blocks, part, rows)| {
+                part.columns.resize(size, ZERO);
+                let out = [rows, &mut part.columns[..]];
+                self.pull_bands(bands, blocks, factors, curve, &mut part.pulls, out)
             },
         );
-        let (found, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
             columns.fill(ZERO);
-            for part in &parts {
-                let part = &part[chunk * CHUNK..];
+            for part in &*parts {
+                let part = &part.columns[chunk * CHUNK..];
                 columns.iter_mut().zip(part).for_each(|(sum, part)| *sum = simd::add(*sum, *part));
             }
         });
         in_order(found.concat())
     }
 
-    /// Whether there are so many bands that each is a task of its own, with its own sums for the
-    /// columns: threads then rarely wait for what another holds in its cache. With few bands all
-    /// threads work on one band after the other.
-    fn bands_are_many(&self) -> bool {
-        self.bands.len() >= MANY_BANDS
-    }
-
-    /// The pulls of a band: sums of squares of its blocks; sums for its rows, and for all columns.
-    fn pull_band<K: Curve>(
+    /// The pulls of some bands: sums of squares of their blocks; sums for their rows, and for all
+    /// columns.
+    fn pull_bands<K: Curve>(
         &self,
-        of_band: &BandBlocks<'_>,
+        bands: &[BandBlocks<'_>],
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         curve: &K,
-        room: &mut Vec<AtomicU64>,
+        pulls: &mut Vec<f64>,
         [rows, columns]: [&mut [Lanes]; 2],
     ) -> Vec<Found> {
-        room.resize_with(of_band.band.entries.len(), AtomicU64::default);
-        let found = self.pull_rows(of_band, blocks, factors, curve, room, rows);
-        self.pull_columns(of_band, factors, room, columns);
+        let mut blocks = blocks.into_iter();
+        let mut rest = rows;
+        let mut found = Vec::new();
+        for (number, of_band) in bands.iter().enumerate() {
+            let blocks = blocks.by_ref().take(of_band.row_blocks).collect();
+            let size = of_band.band.rows.len() * factors.width();
+            let rows;
+            (rows, rest) = std::mem::take(&mut rest).split_at_mut(size);
+            pulls.resize(of_band.band.entries.len(), 0.0);
+            found.extend(self.pull_rows(of_band, blocks, factors, curve, pulls, rows));
+            self.sum_columns(of_band, factors, pulls, number > 0, columns);
+        }
         found
     }
 
-    /// The sums of squares of a band's blocks; for each of its rows the sum of `w_k v_t` over the
-    /// entries; and the pulls themselves, put in the order of the columns.
+    /// The sums of squares of a band's blocks; the pulls of its entries; and for each of its rows
+    /// the sum of `w_k v_t` over the entries.
     fn pull_rows<K: Curve>(
         &self,
         BandBlocks { band, .. }: &BandBlocks<'_>,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         curve: &K,
-        room: &[AtomicU64],
+        pulls: &mut [f64],
         out: &mut [Lanes],
     ) -> Vec<Found> {
-        let (width, first) = (factors.width(), band.entries.start);
-        let ends: Vec<usize> =
-            blocks.iter().map(|block| (block.rows.end - band.rows.start) * width).collect();
-        let shares = split_at_ends(out, &ends);
-        in_turn(blocks.into_iter().zip(shares), Vec::new, |pulls, (block, out)| {
-            let rows = block.rows.clone();
-            let values = self.values_of(&rows);
-            let (scores, largest) = self.block_scores(block, factors, false);
-            pulls.resize(values.len(), 0.0);
-            let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
-            let observations = self.observations;
-            by_width!(width, PullRows { observations, factors, rows, pulls, first, room, out });
-            (largest, squares)
-        })
+        let (width, observations) = (factors.width(), self.observations);
+        let ends = |from: &dyn Fn(usize) -> usize| -> Vec<usize> {
+            blocks.iter().map(|block| from(block.rows.end) - from(band.rows.start)).collect()
+        };
+        let of_entries = split_at_ends(pulls, &ends(&|row| observations.row_starts()[row]));
+        let of_rows = split_at_ends(out, &ends(&|row| row * width));
+        let work = blocks.into_iter().zip(of_entries).zip(of_rows);
+        in_turn(
+            work,
+            || (),
+            |(), ((block, pulls), out)| {
+                let rows = block.rows.clone();
+                let values = self.values_of(&rows);
+                let (scores, largest) = self.block_scores(block, factors, false);
+                let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
+                let weights = &*pulls;
+                by_width!(width, SumRows { observations, factors, rows, weights, out });
+                (largest, squares)
+            },
+        )
     }
 
-    /// Adds for each column the sum of `w_k u_i` over its entries in a band.
-    pub(super) fn pull_columns(
+    /// For each column the sum of `w_k u_i` over its entries in a band, with the weights of the
+    /// band's entries; added to what is there, or written over it.
+    pub(super) fn sum_columns(
         &self,
         BandBlocks { band, column_blocks, .. }: &BandBlocks<'_>,
         factors: &Factors,
-        room: &[AtomicU64],
+        weights: &[f64],
+        add: bool,
         out: &mut [Lanes],
     ) {
-        let (width, starts, first) = (factors.width(), band.starts, band.entries.start);
-        let placed_rows = &self.observations.placed_rows()[band.entries.clone()];
+        let (width, observations) = (factors.width(), self.observations);
         let ends: Vec<usize> = column_blocks.iter().map(|block| block.end * width).collect();
-        let shares = column_blocks.iter().cloned().zip(split_at_ends(out, &ends));
+        let work = column_blocks.iter().cloned().zip(split_at_ends(out, &ends));
         in_turn(
-            shares,
+            work,
             || (),
             |(), (columns, out)| {
                 by_width!(
                     width,
-                    PullColumns { factors, starts, first, placed_rows, columns, room, out }
+                    SumColumns { observations, factors, band, columns, weights, add, out }
                 );
             },
         );
@@ -189,12 +212,12 @@ mod tests {
 
     #[test]
     fn pulls_of_many_bands_are_those_of_the_entries_with_any_number_of_threads() {
-        for (rows, many) in [(700, false), (2000, true)] {
+        for (rows, many) in [(150, false), (500, true), (2000, true)] {
             let shape = Shape { rows, columns: 300 };
             let value = |i: usize, t: usize| ((3 * i + 7 * t) as f64).sin();
             let observations = Observations::complete(shape, value).unwrap();
             let entries = Entries::new(&observations);
-            assert_eq!((entries.bands.len() > 2, entries.bands_are_many()), (true, many));
+            assert_eq!((entries.bands.len() > 2, entries.groups.len() > 1), (true, many));
             let z = random_factors(shape, 3, 1);
             let pull = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
