@@ -6,19 +6,31 @@ use crate::{
     error::Result,
     factors::{Factors, Turn},
     linalg::{self, Mat, MatRef},
-    observations::Shape,
-    simd::LANES,
+    observations::{Shape, Side},
+    simd::{LANES, Lanes},
 };
 
 /// Singular values count as no smaller than this share of the largest when factors are turned.
 const LEAST_SHARE: f64 = 1e-8;
 
+/// `U'U - V'V`
+fn difference([mut of_rows, of_columns]: [Vec<f64>; 2]) -> Vec<f64> {
+    linalg::add_scaled(&mut of_rows, -1.0, &of_columns);
+    of_rows
+}
+
 impl Factors {
     /// `Z'DZ = U'U - V'V`, row after row, four abreast like the factors themselves.
     pub fn imbalance(&self) -> Vec<f64> {
-        let [mut difference, of_columns] = self.squares();
-        linalg::add_scaled(&mut difference, -1.0, &of_columns);
-        difference
+        difference(self.squares())
+    }
+
+    /// Writes all numbers, part by part, see [`Factors::written`]; the imbalance of what was written.
+    pub(crate) fn write(
+        &mut self,
+        write: impl Fn(Side, usize, &mut [Lanes]) + Sync + Send,
+    ) -> Vec<f64> {
+        difference(self.written(write))
     }
 
     /// The same scores from balanced factors: `[A sqrt(S); B sqrt(S)]` with `U V' = A S B'` the

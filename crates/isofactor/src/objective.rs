@@ -20,6 +20,8 @@ use crate::{
         table::Grid,
     },
     passes::{Entries, Evaluated, ResidualMoments},
+    products,
+    simd::Lanes,
 };
 
 /// The weights of the objective.
@@ -111,7 +113,7 @@ impl Objective {
         imbalance: &[f64],
         pull: Factors,
     ) -> Factors {
-        self.combination(0.0, 1.0, entries, factors, imbalance, pull)
+        self.scaled_gradient(1.0, entries, factors, imbalance, pull)
     }
 
     /// `-grad_Z L`
@@ -122,10 +124,11 @@ impl Objective {
         imbalance: &[f64],
         pull: Factors,
     ) -> Factors {
-        self.combination(0.0, -1.0, entries, factors, imbalance, pull)
+        self.scaled_gradient(-1.0, entries, factors, imbalance, pull)
     }
 
-    /// `Z - step grad_Z L`
+    /// `Z - step grad_Z L`, each part of it `finished` as soon as it is there, and the imbalance of
+    /// what comes out.
     pub(crate) fn factors_moved(
         &self,
         step: f64,
@@ -133,14 +136,21 @@ impl Objective {
         factors: &Factors,
         imbalance: &[f64],
         pull: Factors,
-    ) -> Factors {
-        self.combination(1.0, -step, entries, factors, imbalance, pull)
+        finish: impl Fn(&mut [Lanes]) + Sync + Send,
+    ) -> (Factors, Vec<f64>) {
+        let (mut moved, width) = (pull, factors.width());
+        let (scale, by) = self.combination(1.0, -step, entries, imbalance);
+        let imbalance = moved.write(|side, first, part| {
+            let of = &factors.held(side)[first..][..part.len()];
+            products::add_product(part, scale, of, &by[side as usize], width);
+            finish(part);
+        });
+        (moved, imbalance)
     }
 
-    /// `a Z + b grad_Z L`, in one pass over the factors.
-    fn combination(
+    /// `b grad_Z L`
+    fn scaled_gradient(
         &self,
-        a: f64,
         b: f64,
         entries: &Entries<'_>,
         factors: &Factors,
@@ -148,16 +158,29 @@ impl Objective {
         pull: Factors,
     ) -> Factors {
         let mut sum = pull;
+        let (scale, [of_rows, of_columns]) = self.combination(0.0, b, entries, imbalance);
+        sum.add_products(scale, factors, [&of_rows, &of_columns]);
+        sum
+    }
+
+    /// How `a Z + b grad_Z L` is made in one pass over the factors: the pull so many times, and the
+    /// factors of rows and of columns times a matrix each.
+    fn combination(
+        &self,
+        a: f64,
+        b: f64,
+        entries: &Entries<'_>,
+        imbalance: &[f64],
+    ) -> (f64, [Vec<f64>; 2]) {
         let scale = -2.0 * b * self.weight(entries.observations().len());
         let lambda = b * self.balance_penalty;
         let size = imbalance.len().isqrt();
-        let [of_rows, of_columns] = [lambda, -lambda].map(|lambda| {
+        let by = [lambda, -lambda].map(|lambda| {
             let mut matrix: Vec<f64> = imbalance.iter().map(|d| lambda * d).collect();
             matrix.iter_mut().step_by(size + 1).for_each(|diagonal| *diagonal += a);
             matrix
         });
-        sum.add_products(scale, factors, [&of_rows, &of_columns]);
-        sum
+        (scale, by)
     }
 
     /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from the moments

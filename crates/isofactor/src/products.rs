@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::{
     linalg,
     simd::{self, Kernel, LANES, Lanes, Machine, ZERO, by_width},
+    threads::in_turn,
 };
 
 /// How many rows are worked on in one go, whatever the number of threads.
@@ -19,17 +20,45 @@ const NEAR: usize = 1 << 7;
 
 /// `A'A` of two sides, row after row; a row of `A` is `width` times four numbers.
 pub(crate) fn squares(sides: [&[Lanes]; 2], width: usize) -> [Vec<f64>; 2] {
-    let parts = |side: usize| sides[side].par_chunks(PART * width).map(move |part| (side, part));
-    let squares: Vec<(usize, Vec<Lanes>)> = parts(0)
-        .chain(parts(1))
-        .map(|(side, part)| {
-            let mut square = vec![ZERO; LANES * width * width];
-            by_width!(width, AddSquare { part, width, square: &mut square });
-            (side, square)
-        })
-        .collect();
+    let parts = |side: usize| sides[side].chunks(PART * width).map(move |part| (side, part));
+    let squares =
+        in_turn(parts(0).chain(parts(1)), || (), |(), (side, part)| (side, square(part, width)));
+    sum_of_squares(&squares, width)
+}
+
+/// Writes both sides, part by part: `write` is told the side, and where in it the part begins. `A'A`
+/// of what was written comes back, found while the part is in a fast cache.
+pub(crate) fn written(
+    sides: [&mut [Lanes]; 2],
+    width: usize,
+    write: impl Fn(usize, usize, &mut [Lanes]) + Sync + Send,
+) -> [Vec<f64>; 2] {
+    let parts = sides.into_iter().enumerate().flat_map(|(side, all)| {
+        let parts = all.chunks_mut(PART * width).enumerate();
+        parts.map(move |(number, part)| (side, number * PART * width, part))
+    });
+    let squares = in_turn(
+        parts,
+        || (),
+        |(), (side, first, part)| {
+            write(side, first, part);
+            (side, square(part, width))
+        },
+    );
+    sum_of_squares(&squares, width)
+}
+
+/// `A'A` of a part, above and on the diagonal.
+fn square(part: &[Lanes], width: usize) -> Vec<Lanes> {
+    let mut square = vec![ZERO; LANES * width * width];
+    by_width!(width, AddSquare { part, width, square: &mut square });
+    square
+}
+
+/// The sums of the squares of each side's parts.
+fn sum_of_squares(squares: &[(usize, Vec<Lanes>)], width: usize) -> [Vec<f64>; 2] {
     let mut sums = [0, 1].map(|_| vec![0.0; (LANES * width).pow(2)]);
-    for (side, square) in &squares {
+    for (side, square) in squares {
         linalg::add_scaled(&mut sums[*side], 1.0, square.as_flattened());
     }
     sums.each_mut().map(|sum| {
@@ -47,7 +76,13 @@ fn mirror(square: &mut [f64], size: usize) {
     }
 }
 
-/// `C_s <- a C_s + A_s B_s` for both sides `s`, with square matrices `B_s`, row after row.
+/// `C <- a C + A B` with a square matrix `B`, row after row.
+pub(crate) fn add_product(to: &mut [Lanes], a: f64, part: &[Lanes], by: &[f64], width: usize) {
+    let (by, _) = by.as_chunks::<LANES>();
+    by_width!(width, AddProduct { to, a, part, by, width });
+}
+
+/// The same for both sides `s`: `C_s <- a C_s + A_s B_s`.
 pub(crate) fn add_products(
     to: [&mut [Lanes]; 2],
     a: f64,
@@ -55,17 +90,11 @@ pub(crate) fn add_products(
     by: [&[f64]; 2],
     width: usize,
 ) {
-    let [to_rows, to_columns] = to;
-    let parts = |to, side: usize| {
-        let to: rayon::slice::ChunksMut<'_, Lanes> = to;
-        to.zip(sides[side].par_chunks(PART * width)).map(move |(to, part)| (to, part, by[side]))
-    };
-    parts(to_rows.par_chunks_mut(PART * width), 0)
-        .chain(parts(to_columns.par_chunks_mut(PART * width), 1))
-        .for_each(|(to, part, by)| {
-            let (by, _) = by.as_chunks::<LANES>();
-            by_width!(width, AddProduct { to, a, part, by, width });
-        });
+    let parts = to.into_iter().zip(sides).zip(by).flat_map(|((to, side), by)| {
+        let parts = to.chunks_mut(PART * width).zip(side.chunks(PART * width));
+        parts.map(move |(to, part)| (to, part, by))
+    });
+    in_turn(parts, || (), |(), (to, part, by)| add_product(to, a, part, by, width));
 }
 
 /// `S <- S + A'A` above and on the diagonal, four columns at a time.

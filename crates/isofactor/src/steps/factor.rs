@@ -2,13 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::{MOST_TRIALS, Problem, Promise, State, StepLength, WILD, project::project_factors};
+use super::{
+    MOST_TRIALS, Problem, Promise, State, StepLength, WILD,
+    project::{project_factors, project_units},
+};
 use crate::{
     error::Result,
     factors::{CHUNK, Factors},
     link::Link,
     objective::ObjectiveValue,
     passes::Need,
+    simd::Lanes,
 };
 
 /// How much the squares of entries inside a domain may differ on a wider one, whose basis is another:
@@ -26,10 +30,12 @@ impl Problem<'_> {
         let State { factors, imbalance, .. } = &*state;
         match self.factor_step {
             StepLength::Fixed(step) => {
-                let mut moved = objective.factors_moved(step, entries, factors, imbalance, pull);
-                self.project(&mut moved);
-                std::mem::swap(&mut state.factors, &mut moved);
-                state.evaluated.keep_room(moved);
+                let project = self.projection(factors.rank());
+                let (moved, imbalance) =
+                    objective.factors_moved(step, entries, factors, imbalance, pull, project);
+                let before = std::mem::replace(&mut state.factors, moved);
+                state.imbalance = imbalance;
+                state.evaluated.keep_room(before);
                 self.score(state, after_factors(&state.link))?;
                 Ok(true)
             }
@@ -42,15 +48,21 @@ impl Problem<'_> {
         }
     }
 
-    /// `P_C(Z - zeta G)`
-    fn stepped(&mut self, factors: &Factors, step: f64, gradient: &Factors) -> Factors {
+    /// `P_C(Z - zeta G)`, and its imbalance.
+    fn stepped(&mut self, factors: &Factors, step: f64, gradient: &Factors) -> (Factors, Vec<f64>) {
         let mut moved = match self.spare.take() {
             Some(spare) if spare.is_like(factors) => spare,
             _ => Factors::zeros(factors.shape(), factors.rank()),
         };
-        moved.update([factors, gradient], |_, [z, g]| (z - step * g, []));
-        self.project(&mut moved);
-        moved
+        let project = self.projection(factors.rank());
+        let imbalance = moved.write(|side, first, part| {
+            let from = factors.held(side)[first..].iter().zip(&gradient.held(side)[first..]);
+            for (to, (z, g)) in part.iter_mut().zip(from) {
+                *to = std::array::from_fn(|i| z[i] - step * g[i]);
+            }
+            project(part);
+        });
+        (moved, imbalance)
     }
 
     /// `P_C`, if the factors are projected.
@@ -58,6 +70,12 @@ impl Problem<'_> {
         if let Some(radius) = self.radius {
             project_factors(factors, radius);
         }
+    }
+
+    /// `P_C` of some rows of `Z`, if the factors are projected.
+    fn projection(&self, rank: usize) -> impl Fn(&mut [Lanes]) + Sync + Send + use<> {
+        let radius = self.radius;
+        move |units| radius.into_iter().for_each(|radius| project_units(units, rank, radius))
     }
 
     fn search_factors(
@@ -73,7 +91,7 @@ impl Problem<'_> {
         }
         let before = state.value.of_factors();
         for _ in 0..MOST_TRIALS {
-            let factors = self.stepped(&state.factors, step, gradient);
+            let (factors, imbalance) = self.stepped(&state.factors, step, gradient);
             let [squares, along] = match self.radius {
                 None => [(step * length).powi(2), -step * length * length],
                 Some(_) => Factors::sums([&factors, &state.factors, gradient], |[to, from, g]| {
@@ -82,7 +100,8 @@ impl Problem<'_> {
                 }),
             };
             let promise = Promise { step, before, along, squares };
-            if let Err(reached) = self.try_factors(state, factors, promise.allowed()) {
+            let trial = (factors, imbalance);
+            if let Err(reached) = self.try_factors(state, trial, promise.allowed()) {
                 step = promise.shorter(reached);
                 continue;
             }
@@ -104,12 +123,12 @@ impl Problem<'_> {
     fn try_factors(
         &mut self,
         state: &mut State,
-        factors: Factors,
+        (factors, imbalance): (Factors, Vec<f64>),
         allowed: f64,
     ) -> std::result::Result<(), f64> {
-        let found = self.weigh_factors(state, &factors, allowed);
+        let found = self.weigh_factors(state, &factors, &imbalance, allowed);
         let (kept, found) = match found {
-            Ok((link, imbalance, value)) => {
+            Ok((link, value)) => {
                 (state.link, state.imbalance, state.value) = (link, imbalance, value);
                 state.evaluated.exchange(&mut self.trial);
                 (std::mem::replace(&mut state.factors, factors), Ok(()))
@@ -120,14 +139,15 @@ impl Problem<'_> {
         found
     }
 
-    /// The link, on a wider domain where factors need one, their imbalance and the objective, if they
-    /// bring it down to `allowed` and do not fling the scores out of all proportion.
+    /// The link, on a wider domain where factors need one, and the objective, if they bring it down to
+    /// `allowed` and do not fling the scores out of all proportion.
     fn weigh_factors(
         &mut self,
         state: &mut State,
         factors: &Factors,
+        imbalance: &[f64],
         allowed: f64,
-    ) -> std::result::Result<(Link, Vec<f64>, ObjectiveValue), f64> {
+    ) -> std::result::Result<(Link, ObjectiveValue), f64> {
         let need = after_factors(&state.link);
         let (entries, trial) = (&self.entries, &mut self.trial);
         let largest =
@@ -148,10 +168,9 @@ impl Problem<'_> {
             link = wider;
             self.entries.evaluate(factors, &state.scores, &link, need, &mut self.trial);
         }
-        let imbalance = factors.imbalance();
-        let value = self.objective.value(&self.entries, &imbalance, &link, &self.trial);
+        let value = self.objective.value(&self.entries, imbalance, &link, &self.trial);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
-        if good { Ok((link, imbalance, value)) } else { Err(value.of_factors()) }
+        if good { Ok((link, value)) } else { Err(value.of_factors()) }
     }
 
     /// The sum of squares of the entries whose scores are inside the link's domain.

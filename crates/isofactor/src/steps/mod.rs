@@ -218,8 +218,8 @@ impl<'a> Problem<'a> {
     /// The state at given factors and link.
     pub fn state(&mut self, factors: Factors, link: Link) -> Result<State> {
         let mut state = State {
+            imbalance: factors.imbalance(),
             factors,
-            imbalance: Vec::new(),
             link,
             scores: Vec::new(),
             evaluated: Evaluated::default(),
@@ -289,7 +289,6 @@ impl<'a> Problem<'a> {
             *link = self.covering(link, largest)?;
             self.entries.evaluate(factors, scores, link, need, evaluated);
         }
-        state.imbalance = state.factors.imbalance();
         self.value(state)
     }
 

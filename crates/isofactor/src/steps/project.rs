@@ -10,7 +10,7 @@ use crate::{
         LearnedLink, SlopeBounds,
         monotone::{ActiveBounds, SlopeProgram},
     },
-    simd::{self, Kernel, Lanes, Machine},
+    simd::{self, Kernel, LANES, Lanes, Machine},
 };
 
 /// P_C: every row of `Z` longer than `radius` is scaled back to it.
@@ -18,7 +18,12 @@ pub fn project_factors(factors: &mut Factors, radius: f64) {
     let (width, rank) = (factors.width(), factors.rank());
     let (rows, columns) = factors.both_mut();
     let chunks = rows.par_chunks_mut(CHUNK * width).chain(columns.par_chunks_mut(CHUNK * width));
-    chunks.for_each(|units| simd::dispatch(Clip { units, width, rank, radius }));
+    chunks.for_each(|units| project_units(units, rank, radius));
+}
+
+/// P_C of some rows of `Z`, as factors hold them.
+pub(super) fn project_units(units: &mut [Lanes], rank: usize, radius: f64) {
+    simd::dispatch(Clip { units, width: rank.div_ceil(LANES), rank, radius });
 }
 
 /// P_C of some rows of `Z`.
