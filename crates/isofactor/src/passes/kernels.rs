@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::sums::{Sum, dot, of};
+use super::sums::{Sum, dot, known, of};
 use crate::{
     factors::Factors,
     observations::{Band, Observations},
@@ -41,7 +41,7 @@ impl<'a, const C: usize> Gathered<'a, C> {
     #[inline(always)]
     fn fetch<M: Machine>(&self, m: M, entry: usize) {
         if let Some(&index) = self.indices.get(entry + FETCHED) {
-            let width = if C > 0 { C } else { self.width };
+            let width = known::<C>(self.width);
             // Two fours are a line of the cache.
             for four in (0..width).step_by(2) {
                 m.fetch(self.side, index as usize * width + four);
@@ -235,7 +235,7 @@ impl<const C: usize> Kernel for SumRows<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let (width, side) = (self.factors.width(), self.factors.held_columns());
+        let (width, side) = (known::<C>(self.factors.width()), self.factors.held_columns());
         let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
         let mut rest = self.weights;
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
@@ -267,7 +267,7 @@ impl<const C: usize> Kernel for SumColumns<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let (width, side) = (self.factors.width(), self.factors.held_rows());
+        let (width, side) = (known::<C>(self.factors.width()), self.factors.held_rows());
         let Range { start: first, end } = self.band.entries;
         let placed_numbers = &self.observations.placed_numbers()[..end];
         let rows = &self.observations.placed_rows()[..end];
@@ -299,7 +299,7 @@ impl<const C: usize> Kernel for GatherRows<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        let width = self.factors.width();
+        let width = known::<C>(self.factors.width());
         let (rows, side) = (self.factors.held_rows(), self.factors.held_columns());
         let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
         let gathered = |first: usize| Gathered::<C>::new(side, width, units, &columns[first..]);
@@ -355,7 +355,7 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
-        let (width, side) = (self.factors.width(), self.factors.held_rows());
+        let (width, side) = (known::<C>(self.factors.width()), self.factors.held_rows());
         let (rows, units) = (self.observations.placed_rows(), self.band.rows.len());
         let mut place = vec![ZERO; width];
         for column in self.columns {

@@ -5,8 +5,14 @@ use crate::simd::{self, LANES, Lanes, Machine, ZERO};
 /// The factors of a row or column.
 #[inline(always)]
 pub(crate) fn of<const C: usize>(side: &[Lanes], width: usize, index: usize) -> &[Lanes] {
-    let width = if C > 0 { C } else { width };
-    &side[index * width..][..width]
+    let start = index * known::<C>(width);
+    &side[start..start + known::<C>(width)]
+}
+
+/// The width as the compiler knows it, if it does.
+#[inline(always)]
+pub(crate) fn known<const C: usize>(width: usize) -> usize {
+    if C > 0 { C } else { width }
 }
 
 /// `a . b`
