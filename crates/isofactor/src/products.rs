@@ -5,8 +5,6 @@
 //! them than on the product. Here a few rows at a time stay in registers. Whatever the number of
 //! threads, the parts that are added up are the same.
 
-use rayon::prelude::*;
-
 use crate::{
     linalg,
     simd::{self, Kernel, LANES, Lanes, Machine, ZERO, by_width},
@@ -220,18 +218,18 @@ fn add_rows<M: Machine, const C: usize, const N: usize>(
     }
 }
 
-/// How many rows of a matrix are worked on in one go, whatever the number of threads, and for how
-/// many numbers at least a thread is worth waking.
+/// How many rows of a matrix are worked on in one go, whatever the number of threads, and from how
+/// many numbers on a second thread is worth having.
 const ROWS: usize = 1 << 6;
-const WORTH_A_THREAD: usize = 1 << 16;
+const WORTH_A_THREAD: usize = 1 << 15;
 
 /// `A w` for a matrix given by its rows.
 pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
     let mut products = vec![0.0; rows.len()];
-    let parts = products.par_chunks_mut(ROWS).zip(rows.par_chunks(ROWS));
-    parts
-        .with_min_len(WORTH_A_THREAD / (ROWS * w.len().max(1)) + 1)
-        .for_each(|(products, rows)| simd::dispatch(Times { rows, w, products }));
+    let parts = products.chunks_mut(ROWS).zip(rows.chunks(ROWS));
+    each(parts, rows.len() * w.len(), |(products, rows)| {
+        simd::dispatch(Times { rows, w, products })
+    });
     products
 }
 
@@ -239,14 +237,25 @@ pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
 /// cost nothing.
 pub(crate) fn transpose_times(rows: &[&[f64]], g: &[f64]) -> Vec<f64> {
     let size = rows.first().map_or(0, |row| row.len());
-    let parts = rows.par_chunks(ROWS).zip(g.par_chunks(ROWS));
-    let sums: Vec<Vec<f64>> = parts
-        .with_min_len(WORTH_A_THREAD / (ROWS * size.max(1)) + 1)
-        .map(|(rows, g)| simd::dispatch(SumOfRows { rows, g, size }))
-        .collect();
+    let parts = rows.chunks(ROWS).zip(g.chunks(ROWS));
+    let sums =
+        each(parts, rows.len() * size, |(rows, g)| simd::dispatch(SumOfRows { rows, g, size }));
     let mut sum = vec![0.0; size];
     sums.iter().for_each(|part| linalg::add_scaled(&mut sum, 1.0, part));
     sum
+}
+
+/// Works on parts of so many numbers in all: on one thread where they are few.
+fn each<T: Send, R: Send>(
+    parts: impl Iterator<Item = T>,
+    numbers: usize,
+    work: impl Fn(T) -> R + Sync + Send,
+) -> Vec<R> {
+    if numbers < WORTH_A_THREAD {
+        parts.map(work).collect()
+    } else {
+        in_turn(parts, || (), |(), part| work(part))
+    }
 }
 
 /// `A w` for some rows.

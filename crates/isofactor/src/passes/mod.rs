@@ -42,7 +42,7 @@ use pull::{Part, groups};
 
 /// About how many entries at least share a table of moments, and how many tables there are at
 /// most: a table costs as much to clear and to add up as some thousand entries.
-const TABLE_BLOCK: usize = 1 << 16;
+const TABLE_BLOCK: usize = 1 << 14;
 const MOST_TABLES: usize = 16;
 
 /// Observations with their division into blocks.
