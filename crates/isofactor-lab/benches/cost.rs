@@ -267,7 +267,33 @@ fn save(options: &Options, measured: &[Measured]) {
         .filter(|m| m.data.starts_with("made") && m.threads == most && m.rank == rank)
         .collect();
     write(&options.out.join("cost.svg"), &chart(&made, rank, most).to_svg());
-    println!("wrote cost.json and cost.svg to {}", options.out.display());
+    write(&options.out.join("cost.md"), &table(measured));
+    println!("wrote cost.json, cost.md and cost.svg to {}", options.out.display());
+}
+
+/// The table of docs/cost.md, in nanoseconds per entry; a data set is named once.
+fn table(measured: &[Measured]) -> String {
+    let mut text = String::from(
+        "| | entries | rank | threads | gather | identity | learned | both projections |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let mut last = "";
+    for m in measured {
+        let name = match m.data.as_str() {
+            data if data == last => String::from("| "),
+            "movielens" => format!("MovieLens-small | {}", m.entries),
+            "jester" => format!("Jester-1 | {}", m.entries),
+            _ => format!("made | {}", m.entries),
+        };
+        last = &m.data;
+        let [gather, identity, learned, projected] =
+            [m.gather, m.identity, m.learned, m.projected].map(|s| m.per_entry(s));
+        text += &format!(
+            "| {name} | {} | {} | {gather:.1} | {identity:.1} | {learned:.1} | {projected:.1} |\n",
+            m.rank, m.threads
+        );
+    }
+    text
 }
 
 /// Time per entry against the number of entries: level lines are what one hopes for.

@@ -7,6 +7,7 @@ use crate::{
     factors::{Factors, Turn},
     linalg::{self, Mat, MatRef},
     observations::{Shape, Side},
+    products,
     simd::{LANES, Lanes},
 };
 
@@ -25,12 +26,16 @@ impl Factors {
         difference(self.squares())
     }
 
-    /// Writes all numbers, part by part, see [`Factors::written`]; the imbalance of what was written.
+    /// Writes all numbers, part by part: `write` is told the side, where in what is held of it the
+    /// part begins, and the part. The imbalance of what was written comes back, to the same bits.
     pub(crate) fn write(
         &mut self,
         write: impl Fn(Side, usize, &mut [Lanes]) + Sync + Send,
     ) -> Vec<f64> {
-        difference(self.written(write))
+        let width = self.width();
+        let (rows, columns) = self.both_mut();
+        let sides = [(Side::Rows, rows), (Side::Columns, columns)];
+        difference(products::written(sides, width, write))
     }
 
     /// The same scores from balanced factors: `[A sqrt(S); B sqrt(S)]` with `U V' = A S B'` the
@@ -175,6 +180,19 @@ mod tests {
                 let expected = if i < 2 && j < 2 { expected[i][j] } else { 0.0 };
                 assert!((entry - expected).abs() < 1e-12, "{d:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_written_has_the_same_imbalance_to_the_bit() {
+        let shape = Shape { rows: 1027, columns: 515 };
+        for rank in [3, 33] {
+            let z = random_factors(shape, rank, 1);
+            let mut copy = Factors::zeros(shape, rank);
+            let imbalance = copy.write(|side, first, part| {
+                part.copy_from_slice(&z.held(side)[first..][..part.len()]);
+            });
+            assert!(copy == z && imbalance == z.imbalance());
         }
     }
 }

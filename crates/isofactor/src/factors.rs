@@ -301,19 +301,6 @@ impl Factors {
         products::squares([&self.rows, &self.columns], self.width())
     }
 
-    /// Writes all numbers, part by part: `write` is told the side, where in it the part begins, and the
-    /// part. `U'U` and `V'V` of what was written come back.
-    pub(crate) fn written(
-        &mut self,
-        write: impl Fn(Side, usize, &mut [Lanes]) + Sync + Send,
-    ) -> [Vec<f64>; 2] {
-        let width = self.width();
-        let of = |side| [Side::Rows, Side::Columns][side];
-        products::written([&mut self.rows, &mut self.columns], width, |side, first, part| {
-            write(of(side), first, part);
-        })
-    }
-
     /// `Z <- a Z + [U A; V B]` for other factors `[U; V]` and matrices `A` and `B`.
     pub(crate) fn add_products(&mut self, a: f64, of: &Factors, by: [&[f64]; 2]) {
         let width = self.width();
@@ -331,6 +318,12 @@ impl Factors {
     fn lengths(&self) -> impl Iterator<Item = f64> + '_ {
         self.each_row().chain(self.each_column()).map(|z| linalg::dot(z, z).sqrt())
     }
+}
+
+/// `c <- a + s b`
+pub(crate) fn combine(c: &mut [Lanes], a: &[Lanes], s: f64, b: &[Lanes]) {
+    let with = |_, [a, b]: [f64; 2]| (a + s * b, []);
+    let [] = simd::dispatch(Update { to: c, others: [a, b], with: &with });
 }
 
 /// Every number becomes what it makes with those of others at its place; sums on the way.

@@ -19,6 +19,7 @@ use crate::{
         monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
         table::Grid,
     },
+    observations::Side,
     passes::{Entries, Evaluated, ResidualMoments},
     products,
     simd::Lanes,
@@ -142,7 +143,11 @@ impl Objective {
         let (scale, by) = self.combination(1.0, -step, entries, imbalance);
         let imbalance = moved.write(|side, first, part| {
             let of = &factors.held(side)[first..][..part.len()];
-            products::add_product(part, scale, of, &by[side as usize], width);
+            let by = match side {
+                Side::Rows => &by[0],
+                Side::Columns => &by[1],
+            };
+            products::add_product(part, scale, of, by, width);
             finish(part);
         });
         (moved, imbalance)

@@ -127,7 +127,7 @@ pub struct Observations {
     values: Vec<f64>,
     /// The number of every entry in the order of bands and columns.
     placed_numbers: Vec<u32>,
-    /// Its row.
+    /// The row of every entry in that order.
     placed_rows: Vec<u32>,
     /// Where each column of each band begins in that order.
     band_starts: Vec<u32>,

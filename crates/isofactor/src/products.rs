@@ -26,21 +26,21 @@ pub(crate) fn squares(sides: [&[Lanes]; 2], width: usize) -> [Vec<f64>; 2] {
 
 /// Writes both sides, part by part: `write` is told the side, and where in it the part begins. `A'A`
 /// of what was written comes back, found while the part is in a fast cache.
-pub(crate) fn written(
-    sides: [&mut [Lanes]; 2],
+pub(crate) fn written<S: Copy + Send>(
+    sides: [(S, &mut [Lanes]); 2],
     width: usize,
-    write: impl Fn(usize, usize, &mut [Lanes]) + Sync + Send,
+    write: impl Fn(S, usize, &mut [Lanes]) + Sync + Send,
 ) -> [Vec<f64>; 2] {
-    let parts = sides.into_iter().enumerate().flat_map(|(side, all)| {
+    let parts = sides.into_iter().enumerate().flat_map(|(number, (side, all))| {
         let parts = all.chunks_mut(PART * width).enumerate();
-        parts.map(move |(number, part)| (side, number * PART * width, part))
+        parts.map(move |(part, all)| (number, side, part * PART * width, all))
     });
     let squares = in_turn(
         parts,
         || (),
-        |(), (side, first, part)| {
+        |(), (number, side, first, part)| {
             write(side, first, part);
-            (side, square(part, width))
+            (number, square(part, width))
         },
     );
     sum_of_squares(&squares, width)

@@ -103,6 +103,9 @@ impl FittedModel {
         threads: usize,
     ) -> Result<Recommendations<'a>> {
         let (pool, ready) = (threads::pool(threads)?, Vec::new().into_iter());
+        // A learned link makes its table at its first use, with the help of all threads: not inside
+        // work that they share already.
+        self.link.value_and_slope(0.0);
         Ok(Recommendations { model: self, side, excluded, top, pool, next: 0, ready })
     }
 

@@ -22,15 +22,19 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 ///
 /// A list that is halved and halved again, as rayon does by itself, ends with threads that wait for
 /// each other's halves. One that waits falls asleep, and waking it takes as long as thousands of
-/// entries. Here only the last part of another thread is ever waited for, and parts are short.
+/// entries. Here only the last part of another thread is ever waited for.
 pub(crate) fn in_turn<T: Send, S, R: Send>(
     parts: impl IntoIterator<Item = T>,
     room: impl Fn() -> S + Sync + Send,
     work: impl Fn(&mut S, T) -> R + Sync + Send,
 ) -> Vec<R> {
     let mut parts: Vec<(usize, T)> = parts.into_iter().enumerate().collect();
+    if parts.len() < 2 || rayon::current_num_threads() == 1 {
+        let mut room = room();
+        return parts.into_iter().map(|(_, part)| work(&mut room, part)).collect();
+    }
     // Threads work far apart, so that they seldom write to the same line of the cache.
-    let share = parts.len().div_ceil(rayon::current_num_threads()).max(1);
+    let share = parts.len().div_ceil(rayon::current_num_threads());
     parts.sort_unstable_by_key(|&(number, _)| (number % share, number));
     let work = |room: &mut S, (number, part)| (number, work(room, part));
     let mut found: Vec<(usize, R)> = parts.into_iter().par_bridge().map_init(room, work).collect();

@@ -6,7 +6,7 @@ use super::sums::{Sum, dot, known, of};
 use crate::{
     factors::Factors,
     observations::{Band, Observations},
-    simd::{self, Kernel, Lanes, Machine, ZERO},
+    simd::{Kernel, Lanes, Machine, ZERO},
 };
 
 /// How many entries ahead what they need is asked for.
@@ -25,12 +25,6 @@ struct Gathered<'a, const C: usize> {
 }
 
 impl<'a, const C: usize> Gathered<'a, C> {
-    /// From the factors of a side, of whose units so many are gathered from.
-    #[inline(always)]
-    fn new(side: &'a [Lanes], width: usize, units: usize, indices: &'a [u32]) -> Self {
-        Self { side, width, indices, are_far: units * width * size_of::<Lanes>() > NEAR }
-    }
-
     /// The factors of an index.
     #[inline(always)]
     fn of(&self, index: u32) -> &'a [Lanes] {
@@ -68,15 +62,16 @@ impl<const C: usize> Kernel for FindScores<'_, C> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
+        let (width, [own, side]) = (self.width, self.sides);
+        let are_far = size_of_val(side) > NEAR;
         let mut rest = self.scores;
         for unit in self.units {
             let [first, end] = [self.starts[unit], self.starts[unit + 1]];
-            let (side, units) = (self.sides[1], self.sides[1].len() / self.width);
-            let gathered = Gathered::<C>::new(side, self.width, units, &self.others[first..]);
+            let gathered = Gathered { side, width, indices: &self.others[first..], are_far };
             let scores;
             (scores, rest) = rest.split_at_mut(end - first);
-            let z = of::<C>(self.sides[0], self.width, unit);
-            if gathered.are_far {
+            let z = of::<C>(own, width, unit);
+            if are_far {
                 find_scores::<M, C, true>(m, z, gathered, scores);
             } else {
                 find_scores::<M, C, false>(m, z, gathered, scores);
@@ -102,7 +97,7 @@ fn find_scores<M: Machine, const C: usize, const FAR: bool>(
 }
 
 /// The weights of some entries.
-pub(super) trait Weights: Copy {
+trait Weights: Copy {
     fn len(self) -> usize;
     /// Two that follow each other, the first being 0 and 1.
     fn two(self, pair: usize) -> [f64; 2];
@@ -175,7 +170,7 @@ impl Weights for Picked<'_> {
     #[inline(always)]
     fn fetch<M: Machine>(self, m: M, entry: usize) {
         if let Some(&number) = self.ahead.get(entry + FETCHED) {
-            m.fetch(self.weights, (number as usize).wrapping_sub(self.first));
+            m.fetch(self.weights, number as usize - self.first);
         }
     }
 }
@@ -236,15 +231,15 @@ impl<const C: usize> Kernel for SumRows<'_, C> {
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let (width, side) = (known::<C>(self.factors.width()), self.factors.held_columns());
-        let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
+        let (columns, are_far) = (self.observations.columns(), size_of_val(side) > NEAR);
         let mut rest = self.weights;
         for (row, out) in self.rows.zip(self.out.chunks_exact_mut(width)) {
             let entries = self.observations.row(row);
             let weights;
             (weights, rest) = rest.split_at(entries.columns.len());
             out.fill(ZERO);
-            let gathered = Gathered::<C>::new(side, width, units, &columns[entries.first..]);
-            add_entries(m, out, weights, gathered);
+            let gathered = Gathered { side, width, indices: &columns[entries.first..], are_far };
+            add_entries::<M, C>(m, out, weights, gathered);
         }
     }
 }
@@ -271,7 +266,7 @@ impl<const C: usize> Kernel for SumColumns<'_, C> {
         let Range { start: first, end } = self.band.entries;
         let placed_numbers = &self.observations.placed_numbers()[..end];
         let rows = &self.observations.placed_rows()[..end];
-        let (weights, units) = (self.weights, self.band.rows.len());
+        let (weights, are_far) = (self.weights, are_far_apart(self.band, width));
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let [start, end] = [0, 1].map(|i| self.band.starts[column + i] as usize);
             let ahead = &placed_numbers[start..];
@@ -280,68 +275,20 @@ impl<const C: usize> Kernel for SumColumns<'_, C> {
                 out.fill(ZERO);
             }
             let picked = Picked { numbers, ahead, weights, first };
-            let gathered = Gathered::<C>::new(side, width, units, &rows[start..]);
-            add_entries(m, out, picked, gathered);
+            let gathered = Gathered { side, width, indices: &rows[start..], are_far };
+            add_entries::<M, C>(m, out, picked, gathered);
         }
     }
 }
 
-/// `x_k = u_i . v_t`, then `sum_k y_k v_t`, of the entries of some rows: the sum of all of it.
-pub(super) struct GatherRows<'a, const C: usize> {
-    pub observations: &'a Observations,
-    pub factors: &'a Factors,
-    pub rows: Range<usize>,
-    pub weights: &'a [f64],
-}
-
-impl<const C: usize> Kernel for GatherRows<'_, C> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> f64 {
-        let width = known::<C>(self.factors.width());
-        let (rows, side) = (self.factors.held_rows(), self.factors.held_columns());
-        let (columns, units) = (self.observations.columns(), self.observations.shape().columns);
-        let gathered = |first: usize| Gathered::<C>::new(side, width, units, &columns[first..]);
-        let mut total = 0.0;
-        for row in self.rows.clone() {
-            let (u, entries) = (of::<C>(rows, width, row), self.observations.row(row));
-            let gathered = gathered(entries.first);
-            total += if gathered.are_far {
-                total_score::<M, C, true>(m, u, gathered, entries.columns.len())
-            } else {
-                total_score::<M, C, false>(m, u, gathered, entries.columns.len())
-            };
-        }
-        let mut place = vec![ZERO; width];
-        for row in self.rows {
-            let entries = self.observations.row(row);
-            let weights = &self.weights[entries.first..][..entries.columns.len()];
-            add_entries(m, &mut place, weights, gathered(entries.first));
-        }
-        total + simd::sum(place[0])
-    }
-}
-
-/// The sum of [`find_scores`] of so many entries.
+/// Whether the factors of a band's rows are too many for a fast cache.
 #[inline(always)]
-fn total_score<M: Machine, const C: usize, const FAR: bool>(
-    m: M,
-    z: &[Lanes],
-    gathered: Gathered<'_, C>,
-    count: usize,
-) -> f64 {
-    let mut total = 0.0;
-    for (k, &other) in gathered.indices[..count].iter().enumerate() {
-        if FAR {
-            gathered.fetch(m, k);
-        }
-        total += dot::<M>(z, gathered.of(other));
-    }
-    total
+fn are_far_apart(band: &Band<'_>, width: usize) -> bool {
+    band.rows.len() * width * size_of::<Lanes>() > NEAR
 }
 
-/// `sum_k y_k u_i` over the entries of some columns in a band, column by column.
+/// `sum_k y_k u_i` over the entries of each of some columns in a band, with whatever numbers come
+/// next for the `y_k`: the least that [`SumColumns`] can do. A number that needs all of them.
 pub(super) struct GatherColumns<'a, const C: usize> {
     pub observations: &'a Observations,
     pub factors: &'a Factors,
@@ -356,13 +303,15 @@ impl<const C: usize> Kernel for GatherColumns<'_, C> {
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> f64 {
         let (width, side) = (known::<C>(self.factors.width()), self.factors.held_rows());
-        let (rows, units) = (self.observations.placed_rows(), self.band.rows.len());
-        let mut place = vec![ZERO; width];
+        let (rows, are_far) = (self.observations.placed_rows(), are_far_apart(self.band, width));
+        let (mut place, mut total) = (vec![ZERO; width], 0.0);
         for column in self.columns {
             let [start, end] = [0, 1].map(|i| self.band.starts[column + i] as usize);
-            let gathered = Gathered::<C>::new(side, width, units, &rows[start..]);
-            add_entries(m, &mut place, &self.weights[start..end], gathered);
+            let gathered = Gathered { side, width, indices: &rows[start..], are_far };
+            place.fill(ZERO);
+            add_entries::<M, C>(m, &mut place, &self.weights[start..end], gathered);
+            total += place.iter().map(|four| four[0]).sum::<f64>();
         }
-        simd::sum(place[0])
+        total
     }
 }

@@ -30,19 +30,21 @@ use crate::{
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::{Band, Observations},
-    simd::{self, by_width},
+    simd::{self, ZERO, by_width},
     threads::in_turn,
 };
 pub(crate) use blocks::{blocks, blocks_with_systems, split_at_ends};
 pub(crate) use by_unit::ByUnit;
 use curve::{Curve, Largest, Residuals, Squares, Straight};
-use kernels::{FindScores, GatherColumns, GatherRows};
+use kernels::{FindScores, GatherColumns, SumRows};
 pub(crate) use product::Sparse;
-use pull::{Part, groups};
+use pull::groups;
 
-/// About how many entries at least share a table of moments, and how many tables there are at
-/// most: a table costs as much to clear and to add up as some thousand entries.
-const TABLE_BLOCK: usize = 1 << 14;
+/// About how many entries at least share a table of moments, of the residuals for a step of the link
+/// or of scores and targets for the best link, and how many tables there are at most: one costs as
+/// much to clear and to add up as some hundred or some thousand entries.
+const RESIDUAL_BLOCK: usize = 1 << 14;
+const TARGET_BLOCK: usize = 1 << 16;
 const MOST_TABLES: usize = 16;
 
 /// Observations with their division into blocks.
@@ -105,8 +107,8 @@ impl Evaluated {
 /// What passes write to on the way, kept because it is large.
 #[derive(Debug, Default)]
 struct Room {
-    /// For the pulls of groups of bands.
-    parts: Vec<Part>,
+    /// For the pulls of a band.
+    pulls: Vec<f64>,
     /// Tables of moments, all zero between passes.
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
@@ -226,7 +228,7 @@ impl<'a> Entries<'a> {
             }
             (Need::Pull, link) => {
                 let mut pull = evaluated.room.factors_like(factors);
-                let (room, out) = (&mut evaluated.room.parts, &mut pull);
+                let (room, out) = (&mut evaluated.room.pulls, &mut pull);
                 let found = match link {
                     Link::Known(KnownLink::Identity) => {
                         self.pull_pass(blocks, factors, &Straight, room, out)
@@ -299,17 +301,24 @@ impl<'a> Entries<'a> {
 
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
     /// iteration has to. By rows `x_k = u_i . v_t`, by rows `sum_k y_k v_t`, by columns
-    /// `sum_k y_k u_i`, with whatever numbers are next in memory for the `y_k`; nothing is kept.
-    /// An iteration is measured against it.
+    /// `sum_k y_k u_i`, row by row and column by column, with whatever numbers are next in memory
+    /// for the `y_k`; what comes out is written over what came before. An iteration is measured
+    /// against it.
     pub fn gather(&self, factors: &Factors) -> f64 {
         let (observations, weights) = (self.observations, self.observations.values());
-        let by_rows = in_turn(
-            self.row_blocks.iter().cloned(),
-            || (),
-            |(), rows| {
-                by_width!(factors.width(), GatherRows { observations, factors, rows, weights })
-            },
-        );
+        let (width, starts) = (factors.width(), observations.row_starts());
+        let room = || (Vec::new(), Vec::new());
+        let by_rows = in_turn(self.row_blocks.iter().cloned(), room, |(found, out), rows| {
+            let weights = self.values_of(&rows);
+            found.resize(weights.len(), 0.0);
+            out.resize(rows.len() * width, ZERO);
+            let (units, others, scores) = (rows.clone(), observations.columns(), &mut found[..]);
+            let sides = [factors.held_rows(), factors.held_columns()];
+            by_width!(width, FindScores { width, starts, others, units, sides, scores });
+            let out = &mut out[..];
+            by_width!(width, SumRows { observations, factors, rows, weights, out });
+            found.iter().chain(out.as_flattened()).next().copied().unwrap_or(0.0)
+        });
         // Nothing is kept, so no band waits for another.
         let of_bands = self.bands.iter().flat_map(|BandBlocks { band, column_blocks, .. }| {
             column_blocks.iter().map(move |columns| (band, columns.clone()))
@@ -318,7 +327,6 @@ impl<'a> Entries<'a> {
             of_bands,
             || (),
             |(), (band, columns)| {
-                let width = factors.width();
                 by_width!(width, GatherColumns { observations, factors, band, columns, weights })
             },
         );
@@ -333,7 +341,7 @@ impl<'a> Entries<'a> {
         targets: &[f64],
         scale: f64,
     ) -> (GramMoments, LinearMoments) {
-        let size = scores.len().div_ceil(self.tables());
+        let size = scores.len().div_ceil(self.tables(TARGET_BLOCK));
         let parts: Vec<LinkMoments> = scores
             .par_chunks(size)
             .zip(targets.par_chunks(size))
@@ -373,15 +381,16 @@ impl<'a> Entries<'a> {
 
     /// How many tables of moments there are: an even number, so that two threads have the same to
     /// do.
-    fn tables(&self) -> usize {
-        (self.observations.len() / TABLE_BLOCK / 2 * 2).clamp(2, MOST_TABLES)
+    fn tables(&self, block: usize) -> usize {
+        (self.observations.len() / block / 2 * 2).clamp(2, MOST_TABLES)
     }
 
-    /// The blocks that share a table of moments.
+    /// The blocks that share a table of residuals' moments.
     fn by_table<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
-        let share = blocks.len().div_ceil(self.tables());
+        let tables = self.tables(RESIDUAL_BLOCK);
+        let share = blocks.len().div_ceil(tables);
         let mut blocks = blocks.into_iter();
-        (0..self.tables())
+        (0..tables)
             .map(|_| blocks.by_ref().take(share).collect())
             .take_while(|blocks: &Vec<_>| !blocks.is_empty())
             .collect()

@@ -45,10 +45,13 @@ impl<'a> Sparse<'a> {
     pub fn transpose_times(&self, of_rows: &Factors) -> Vec<Lanes> {
         let columns = self.entries.observations.shape().columns;
         let mut out = vec![ZERO; columns * of_rows.width()];
-        for of_band in &self.entries.bands {
-            let numbers = &self.numbers[of_band.band.entries.clone()];
-            self.entries.sum_columns(of_band, of_rows, numbers, true, &mut out);
-        }
+        let nothing = std::iter::repeat(());
+        self.entries.over_groups(nothing, &mut (), &mut out, |(), bands, (), out| {
+            for (number, of_band) in bands.iter().enumerate() {
+                let numbers = &self.numbers[of_band.band.entries.clone()];
+                self.entries.sum_columns(of_band, of_rows, numbers, number > 0, out);
+            }
+        });
         out
     }
 }

@@ -22,12 +22,12 @@ use crate::{
 /// are at most.
 const MANY_BANDS: usize = 4;
 const MOST_GROUPS: usize = 32;
-/// Each group has sums of its own for the columns. A column has so many entries in one, on average,
-/// that these are few beside the entries.
+/// Each group has sums of its own for the columns. A column has at least so many entries in one, on
+/// average, that these are few beside the entries.
 const LEAST_IN_GROUP: usize = 32;
 
-/// Bands that are worked on one after the other: all of them where they are few, and all threads
-/// work on one band after the other. Where they are many, threads take groups of them in turn, and
+/// Bands that are worked on one after the other: all of them where bands or entries are few, and all
+/// threads work on one band after the other. Otherwise threads take groups of them in turn, and
 /// rarely wait for what another holds in its cache. Which it is depends on the data alone.
 pub(super) fn groups(bands: usize, entries: usize, columns: usize) -> Vec<Range<usize>> {
     let groups = match entries / (LEAST_IN_GROUP * columns) {
@@ -37,67 +37,62 @@ pub(super) fn groups(bands: usize, entries: usize, columns: usize) -> Vec<Range<
     (0..groups).map(|group| group * bands / groups..(group + 1) * bands / groups).collect()
 }
 
-/// What a group of bands writes to, kept because it is large.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    /// The pulls of the entries of a band.
-    pulls: Vec<f64>,
-    /// Sums for the columns, where there are several groups.
-    columns: Vec<Lanes>,
-}
-
 impl Entries<'_> {
     /// The sum of squares, and the sums of the pulls `w_k = g_k phi'(x_k)`: `sum_k w_k v_t` of
     /// each row, `sum_k w_k u_i` of each column, written over what is there. Band after band, so
-    /// that the pulls that a band's rows leave for its columns are still at hand.
+    /// that the pulls that a band's rows leave for its columns are still at hand. `pulls` is room for
+    /// those of a band, where all threads work on the same.
     pub(super) fn pull_pass<K: Curve>(
         &self,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         curve: &K,
-        parts: &mut Vec<Part>,
+        pulls: &mut Vec<f64>,
         out: &mut Factors,
     ) -> Found {
-        let (width, groups) = (factors.width(), self.groups.len());
+        let width = factors.width();
         let (rows, columns) = out.both_mut();
-        let of_group = |group: &Range<usize>| &self.bands[group.clone()];
-        let ends = self
-            .groups
-            .iter()
-            .map(|group| of_group(group).last().map_or(0, |last| last.band.rows.end) * width);
-        let shares = split_at_ends(rows, &ends.collect::<Vec<_>>());
+        let bands = |group: &Range<usize>| &self.bands[group.clone()];
+        let last_row = |group| bands(group).last().map_or(0, |last| last.band.rows.end);
+        let ends: Vec<usize> = self.groups.iter().map(|group| last_row(group) * width).collect();
         let mut blocks = blocks.into_iter();
-        parts.resize_with(groups, Part::default);
-        let work =
-            self.groups.iter().zip(parts.iter_mut()).zip(shares).map(|((group, part), rows)| {
-                let count = of_group(group).iter().map(|of_band| of_band.row_blocks).sum();
-                let blocks: Vec<_> = blocks.by_ref().take(count).collect();
-                (of_group(group), blocks, part, rows)
-            });
-        if groups == 1 {
-            let found = work.flat_map(|(bands, blocks, part, rows)| {
-                self.pull_bands(bands, blocks, factors, curve, &mut part.pulls, [rows, columns])
-            });
-            return in_order(found.collect());
+        let shares = self.groups.iter().zip(split_at_ends(rows, &ends)).map(|(group, rows)| {
+            let count = bands(group).iter().map(|of_band| of_band.row_blocks).sum();
+            (blocks.by_ref().take(count).collect(), rows)
+        });
+        let found = self.over_groups(shares, pulls, columns, |pulls, bands, share, columns| {
+            let (blocks, rows) = share;
+            self.pull_bands(bands, blocks, factors, curve, pulls, [rows, columns])
+        });
+        in_order(found.concat())
+    }
+
+    /// What groups of bands find, each with its share of something, and the sum of what they write for
+    /// the columns. `room` is for the work where there is one group.
+    pub(super) fn over_groups<T: Send, S: Default, R: Send>(
+        &self,
+        shares: impl Iterator<Item = T>,
+        room: &mut S,
+        columns: &mut [Lanes],
+        work: impl Fn(&mut S, &[BandBlocks<'_>], T, &mut [Lanes]) -> R + Sync + Send,
+    ) -> Vec<R> {
+        let shares = self.groups.iter().map(|group| &self.bands[group.clone()]).zip(shares);
+        if self.groups.len() == 1 {
+            return shares.map(|(bands, share)| work(room, bands, share, columns)).collect();
         }
-        let size = columns.len();
-        let found = in_turn(
-            work,
-            || (),
-            |(), (bands, blocks, part, rows)| {
-                part.columns.resize(size, ZERO);
-                let out = [rows, &mut part.columns[..]];
-                self.pull_bands(bands, blocks, factors, curve, &mut part.pulls, out)
-            },
-        );
+        let parts = in_turn(shares, S::default, |room, (bands, share)| {
+            let mut part = vec![ZERO; columns.len()];
+            (work(room, bands, share, &mut part), part)
+        });
+        let (found, parts): (Vec<R>, Vec<_>) = parts.into_iter().unzip();
         columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
             columns.fill(ZERO);
-            for part in &*parts {
-                let part = &part.columns[chunk * CHUNK..];
+            for part in &parts {
+                let part = &part[chunk * CHUNK..];
                 columns.iter_mut().zip(part).for_each(|(sum, part)| *sum = simd::add(*sum, *part));
             }
         });
-        in_order(found.concat())
+        found
     }
 
     /// The pulls of some bands: sums of squares of their blocks; sums for their rows, and for all

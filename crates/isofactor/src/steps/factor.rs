@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    factors::{CHUNK, Factors},
+    factors::{CHUNK, Factors, combine},
     link::Link,
     objective::ObjectiveValue,
     passes::Need,
@@ -56,10 +56,8 @@ impl Problem<'_> {
         };
         let project = self.projection(factors.rank());
         let imbalance = moved.write(|side, first, part| {
-            let from = factors.held(side)[first..].iter().zip(&gradient.held(side)[first..]);
-            for (to, (z, g)) in part.iter_mut().zip(from) {
-                *to = std::array::from_fn(|i| z[i] - step * g[i]);
-            }
+            let [z, g] = [factors, gradient].map(|of| &of.held(side)[first..][..part.len()]);
+            combine(part, z, -step, g);
             project(part);
         });
         (moved, imbalance)
