@@ -270,17 +270,18 @@ impl Kernel for Times<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let (w, w_rest) = self.w.as_chunks::<LANES>();
+        let w = self.w.chunks_exact(M::WIDTH);
         for (row, product) in self.rows.iter().zip(self.products) {
-            let (a, a_rest) = row.as_chunks::<LANES>();
+            let a = row.chunks_exact(M::WIDTH);
+            let rests = a.remainder().iter().zip(w.remainder());
             // Two sums, or each addition would wait for the one before.
             let mut sums = [m.splat(0.0); 2];
-            for (a, w) in a.iter().zip(w) {
+            for (a, w) in a.zip(w.clone()) {
                 sums[1] = m.mul_add(m.load(a), m.load(w), sums[1]);
                 sums.swap(0, 1);
             }
-            let rest: f64 = a_rest.iter().zip(w_rest).map(|(a, w)| a * w).sum();
-            *product = simd::sum(m.lanes(m.add(sums[0], sums[1]))) + rest;
+            let rest: f64 = rests.map(|(a, w)| a * w).sum();
+            *product = m.sum(m.add(sums[0], sums[1])) + rest;
         }
     }
 }

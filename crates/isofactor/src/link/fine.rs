@@ -10,7 +10,7 @@
 //!
 //! whose slope is off by at most `5/128`: by Chebyshev's polynomial, nothing of lower degree does better.
 //! On an interval of length `d` the slope is then off the quintic's by `d^4 max|f^(5)| / 3072` at most.
-//! Four entries are evaluated at once.
+//! As many entries are evaluated at once as the machine holds.
 //!
 //! Five coefficients lie in the place of four: those of `t^3` and `t^4`, which count for little, share
 //! one ([`pack`]), each good to `2^-21` of itself. That takes about `2^-24 d^2 max|f'''|` off the slope, less
@@ -25,7 +25,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::table::{Grid, LinearMoments, ORDER, Table};
-use crate::simd::{self, Kernel, LANES, Lanes, Machine, ZERO};
+use crate::simd::{self, Four, Kernel, LANES, Machine, ZERO};
 
 /// Powers of a quartic.
 const POWERS: usize = 5;
@@ -48,17 +48,10 @@ struct FineGrid {
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
     density: f64,
     offset: f64,
-    /// The largest position that still belongs to the last interval.
-    last: f64,
 }
 
-/// Four numbers of an interval, so placed that they never lie on two cache lines.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
-struct Piece(Lanes);
-
 /// Nothing on an interval.
-const EMPTY: Piece = Piece(ZERO);
+const EMPTY: Four = Four(ZERO);
 
 /// About how many intervals are added up in one go, whatever the number of threads.
 const IN_RUN: usize = 1 << 8;
@@ -70,31 +63,28 @@ impl FineGrid {
     /// The intervals of a grid.
     fn new(grid: Grid) -> Self {
         let intervals = grid.intervals();
-        // A little less than there are, so that rounding carries no score of the grid below its first.
-        let density = (1.0 - 4.0 * f64::EPSILON) / grid.spacing();
-        let count = intervals as f64;
-        let last = (count - 0.5).next_down();
-        Self { intervals, density, offset: count / 2.0 - 0.5, last }
+        // A little less than there are, so that rounding carries no score of the grid off its ends.
+        let density = (1.0 - 6.0 * f64::EPSILON) / grid.spacing();
+        Self { intervals, density, offset: intervals as f64 / 2.0 - 0.5 }
     }
 
-    /// Where four scores inside the grid lie.
+    /// Where scores inside the grid lie.
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
+    fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
         let position = m.mul_add(x, m.splat(self.density), m.splat(self.offset));
-        let position = m.smaller(position, m.splat(self.last));
         let rounded = m.add(position, m.splat(ROUNDING));
         let whole = m.sub(rounded, m.splat(ROUNDING));
-        FinePlace { rounded: m.lanes(rounded), t: m.lanes(m.sub(position, whole)) }
+        FinePlace { rounded: m.row(rounded), t: m.row(m.sub(position, whole)) }
     }
 }
 
-/// Where four scores lie.
+/// Where scores lie, as many as a machine holds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FinePlace {
+pub(crate) struct FinePlace<R> {
     /// Their intervals, in the lowest bits.
-    rounded: Lanes,
+    rounded: R,
     /// Where in the intervals, from -1/2 to 1/2.
-    t: Lanes,
+    t: R,
 }
 
 /// A link as the passes read it.
@@ -103,7 +93,7 @@ pub(crate) struct FineTable {
     grid: FineGrid,
     /// Coefficients of `1, t, t^2`, and those of `t^3` and `t^4` in one; as many as the next power of
     /// two, so that a masked place is always a valid one.
-    pieces: Vec<Piece>,
+    pieces: Vec<Four>,
 }
 
 impl FineTable {
@@ -115,16 +105,16 @@ impl FineTable {
         Self { grid, pieces }
     }
 
-    /// Where four scores inside the grid lie.
+    /// Where scores inside the grid lie.
     #[inline(always)]
-    pub fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
+    pub fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
         self.grid.place(m, x)
     }
 
-    /// Value and slope at four scores.
+    /// Values and slopes at some scores.
     #[inline(always)]
-    pub fn at<M: Machine>(&self, m: M, place: &FinePlace) -> (M::Four, M::Four) {
-        let (a, t) = (self.coefficients(m, self.numbers(place)), m.load(&place.t));
+    pub fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> (M::Many, M::Many) {
+        let (a, t) = (self.coefficients(m, place), m.load(place.t.as_ref()));
         let value = m.mul_add(a[4], t, a[3]);
         let slope = m.mul_add(a[4], t, value);
         let value = m.mul_add(value, t, a[2]);
@@ -135,18 +125,10 @@ impl FineTable {
         (value, m.mul(slope, m.splat(self.grid.density)))
     }
 
-    /// The numbers of four intervals.
+    /// For each power the coefficients of some intervals.
     #[inline(always)]
-    fn numbers(&self, place: &FinePlace) -> [usize; LANES] {
-        let mask = self.pieces.len() - 1;
-        place.rounded.map(|number| number.to_bits() as usize & mask)
-    }
-
-    /// For each power the coefficients of four intervals.
-    #[inline(always)]
-    fn coefficients<M: Machine>(&self, m: M, numbers: [usize; LANES]) -> [M::Four; POWERS] {
-        let pieces = &self.pieces[..];
-        let [a, b, c, packed] = m.load_transposed(numbers.map(|number| &pieces[number].0));
+    fn coefficients<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> [M::Many; POWERS] {
+        let [a, b, c, packed] = m.gather(&self.pieces, &place.rounded);
         [a, b, c, packed, m.lower_half(packed)]
     }
 
@@ -162,38 +144,31 @@ impl FineTable {
         }
     }
 
-    /// The residuals `y - phi(x)` of four entries, counted in `moments`; only the first `live`
+    /// The residuals `y - phi(x)` of some entries, counted in `moments`; only the first `live`
     /// of them are entries, the others come out as zero.
     #[inline(always)]
     pub fn residuals<M: Machine>(
         &self,
         m: M,
-        place: &FinePlace,
-        y: M::Four,
+        place: &FinePlace<M::Row>,
+        y: M::Many,
         live: usize,
         moments: &mut FineMoments,
-    ) -> M::Four {
-        let (numbers, t) = (self.numbers(place), m.load(&place.t));
-        let a = self.coefficients(m, numbers);
+    ) -> M::Many {
+        let (a, t) = (self.coefficients(m, place), m.load(place.t.as_ref()));
         let value = m.mul_add(a[4], t, a[3]);
         let value = m.mul_add(value, t, a[2]);
         let value = m.mul_add(value, t, a[1]);
         let value = m.mul_add(value, t, a[0]);
         let mut g = m.sub(y, value);
-        if live < LANES {
-            let mut lanes = m.lanes(g);
-            lanes[live..].fill(0.0);
-            g = m.load(&lanes);
+        if live < M::WIDTH {
+            g = simd::only(m, g, live);
         }
         let first = m.mul(g, t);
         let second = m.mul(first, t);
         let third = m.mul(second, t);
-        let powers = m.transpose([g, first, second, third]);
-        let sums = &mut moments.sums[..self.pieces.len()];
-        for (number, powers) in numbers.into_iter().zip(powers) {
-            let sum = &mut sums[number].0;
-            *sum = m.lanes(m.add(m.load(sum), powers));
-        }
+        let (sums, length) = (&mut moments.sums, self.pieces.len());
+        m.add_to(sums, length, &place.rounded, [g, first, second, third]);
         g
     }
 }
@@ -201,7 +176,7 @@ impl FineTable {
 /// Quartics from quintics.
 struct ToQuartics<'a> {
     table: &'a Table,
-    pieces: &'a mut [Piece],
+    pieces: &'a mut [Four],
 }
 
 impl Kernel for ToQuartics<'_> {
@@ -240,27 +215,30 @@ fn pack(first: f64, second: f64) -> f64 {
 /// that was used is added up and cleared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FineMoments {
-    sums: Vec<Piece>,
+    /// Several tables of equal length, one after the other ([`Machine::add_to`]).
+    sums: Vec<Four>,
 }
 
 impl FineMoments {
     /// Room for the residuals of a link; what is there already is all zero.
     pub fn fit(&mut self, table: &FineTable) {
-        self.sums.resize(table.pieces.len(), EMPTY);
+        self.sums.resize(simd::tables() * table.pieces.len(), EMPTY);
     }
 
     /// Adds up what several blocks of entries gathered, in their order, as the moments over the
     /// intervals of the quintic table that give the same sums, and leaves nothing. `used` are the
     /// intervals that each has something on.
     pub fn collect(tables: &mut [Self], used: &[Range<usize>], coarse: &mut LinearMoments) {
-        let places = tables.first().map_or(0, |table| table.sums.len());
+        let places = tables.first().map_or(0, |table| table.sums.len() / simd::tables());
         let mut intervals = coarse.sums_mut().chunks_mut(IN_RUN);
         // Behind the last interval there are places for scores outside the grid.
         let runs = (0..places.div_ceil(IN_RUN)).map(|_| intervals.next().unwrap_or_default());
         let mut runs: Vec<Collect<'_>> =
             runs.map(|intervals| Collect { tables: vec![], intervals }).collect();
-        for (table, used) in tables.iter_mut().zip(used) {
-            for (number, (sums, run)) in table.sums.chunks_mut(IN_RUN).zip(&mut runs).enumerate() {
+        let tables = tables.iter_mut().zip(used);
+        let tables = tables.flat_map(|(t, used)| t.sums.chunks_mut(places).map(move |s| (s, used)));
+        for (table, used) in tables {
+            for (number, (sums, run)) in table.chunks_mut(IN_RUN).zip(&mut runs).enumerate() {
                 if used.start < (number + 1) * IN_RUN && number * IN_RUN < used.end {
                     run.tables.push(sums);
                 }
@@ -274,7 +252,7 @@ impl FineMoments {
 /// transpose of [`ToQuartics`]. Leaves nothing.
 struct Collect<'a> {
     /// What each block of entries gathered on the run.
-    tables: Vec<&'a mut [Piece]>,
+    tables: Vec<&'a mut [Four]>,
     intervals: &'a mut [[f64; ORDER]],
 }
 
@@ -289,7 +267,7 @@ impl Kernel for Collect<'_> {
                 mine.0 = simd::add(mine.0, std::mem::replace(theirs, EMPTY).0);
             }
         }
-        for (interval, &Piece([m0, m1, m2, m3])) in self.intervals.iter_mut().zip(sum.iter()) {
+        for (interval, &Four([m0, m1, m2, m3])) in self.intervals.iter_mut().zip(sum.iter()) {
             let moments = [m0, m1, m2, m3, m2 / 4.0 - m0 / 128.0];
             for (sum, quartic) in interval.iter_mut().zip(&QUARTIC) {
                 *sum += quartic.iter().zip(moments).map(|(c, m)| c * m).sum::<f64>();
@@ -311,23 +289,38 @@ mod tests {
         Table::from_nodes(grid, &jets)
     }
 
-    struct At<'a>(&'a FineTable, Lanes);
+    /// Values and slopes at some scores.
+    struct At<'a>(&'a FineTable, &'a [f64]);
     impl Kernel for At<'_> {
-        type Output = (Lanes, Lanes);
+        type Output = Vec<(f64, f64)>;
         #[inline(always)]
         fn run<M: Machine>(self, m: M) -> Self::Output {
-            let (value, slope) = self.0.at(m, &self.0.place(m, m.load(&self.1)));
-            (m.lanes(value), m.lanes(slope))
+            let mut found = Vec::new();
+            for x in self.1.chunks(M::WIDTH) {
+                let (value, slope) = self.0.at(m, &self.0.place(m, m.filled(x)));
+                let (value, slope) = (m.row(value), m.row(slope));
+                let both = value.as_ref().iter().copied().zip(slope.as_ref().iter().copied());
+                found.extend(both.take(x.len()));
+            }
+            found
         }
     }
 
-    struct Residuals<'a>(&'a FineTable, Lanes, Lanes, usize, &'a mut FineMoments);
+    /// The residuals of some entries, counted in moments.
+    struct Residuals<'a>(&'a FineTable, &'a [f64], &'a [f64], &'a mut FineMoments);
     impl Kernel for Residuals<'_> {
-        type Output = Lanes;
+        type Output = Vec<f64>;
         #[inline(always)]
         fn run<M: Machine>(self, m: M) -> Self::Output {
-            let place = self.0.place(m, m.load(&self.1));
-            m.lanes(self.0.residuals(m, &place, m.load(&self.2), self.3, self.4))
+            let Self(table, x, y, moments) = self;
+            let mut found = Vec::new();
+            for (x, y) in x.chunks(M::WIDTH).zip(y.chunks(M::WIDTH)) {
+                let (live, place) = (x.len(), table.place(m, m.filled(x)));
+                let g = m.row(table.residuals(m, &place, m.filled(y), live, moments));
+                assert!(g.as_ref()[live..].iter().all(|&g| g == 0.0));
+                found.extend(&g.as_ref()[..live]);
+            }
+            found
         }
     }
 
@@ -357,13 +350,10 @@ mod tests {
         let [by_power, by_packing] = [d.powi(4) / 3072.0, d * d / (1 << 24) as f64];
         let bound = by_power + by_packing;
         let (mut worst_value, mut worst_slope) = (0.0f64, 0.0f64);
-        for step in 0..1000 {
-            let x: Lanes = std::array::from_fn(|i| -2.0 + (4 * step + i) as f64 / 3999.0 * 4.0);
-            let (value, slope) = simd::dispatch(At(&table, x));
-            for i in 0..LANES {
-                worst_value = worst_value.max((value[i] - x[i].sin()).abs());
-                worst_slope = worst_slope.max((slope[i] - x[i].cos()).abs());
-            }
+        let x: Vec<f64> = (0..4000).map(|step| -2.0 + step as f64 / 3999.0 * 4.0).collect();
+        for ((value, slope), x) in simd::dispatch_wide(At(&table, &x)).into_iter().zip(&x) {
+            worst_value = worst_value.max((value - x.sin()).abs());
+            worst_slope = worst_slope.max((slope - x.cos()).abs());
         }
         assert!(worst_slope <= 1.01 * bound && worst_slope > 0.9 * by_power, "{worst_slope:e}");
         // What a slope that is off makes of the value within half an interval.
@@ -377,8 +367,7 @@ mod tests {
             let coarse = sine(Grid::new(end, 60 + i % 5));
             let table = FineTable::new(&coarse);
             let x = [-end, end, -end.next_down(), end.next_down()];
-            let (value, _) = simd::dispatch(At(&table, x));
-            for (value, x) in value.into_iter().zip(x) {
+            for ((value, _), x) in simd::dispatch_wide(At(&table, &x)).into_iter().zip(x) {
                 assert!((value - coarse.value_and_slope(x).0).abs() < 1e-8, "{value} {x}");
             }
         }
@@ -390,7 +379,7 @@ mod tests {
         let table = FineTable::new(&coarse);
         let mut moments = FineMoments::default();
         moments.fit(&table);
-        simd::dispatch(Residuals(&table, [-2.2, 2.2, -3.9, 0.1], [1.0; 4], 4, &mut moments));
+        simd::dispatch_wide(Residuals(&table, &[-2.2, 2.2, -3.9, 0.1], &[1.0; 4], &mut moments));
         let used = [table.reach(3.9)];
         let mut tables = [moments];
         FineMoments::collect(&mut tables, &used, &mut LinearMoments::zero(coarse.grid()));
@@ -407,13 +396,13 @@ mod tests {
         tables.iter_mut().for_each(|moments| moments.fit(&table));
         let (mut direct, mut count, mut total) = (0.0, 0.0, 0.0);
         for step in 0..9 {
-            let x: Lanes = std::array::from_fn(|i| 1.5 * ((4 * step + i) as f64 * 1.3).sin());
-            let y: Lanes = std::array::from_fn(|i| ((4 * step + i) as f64).cos());
-            let live = if step == 8 { 3 } else { 4 };
-            let g = simd::dispatch(Residuals(&table, x, y, live, &mut tables[step % 3]));
-            assert!(g[live..].iter().all(|&g| g == 0.0));
-            let (value, _) = simd::dispatch(At(&table, x));
-            direct += (0..LANES).map(|i| g[i] * value[i]).sum::<f64>();
+            let count_of_step = if step == 8 { 7 } else { 8 };
+            let numbers = (8 * step..8 * step + count_of_step).map(|k| k as f64);
+            let x: Vec<f64> = numbers.clone().map(|k| 1.5 * (k * 1.3).sin()).collect();
+            let y: Vec<f64> = numbers.map(f64::cos).collect();
+            let g = simd::dispatch_wide(Residuals(&table, &x, &y, &mut tables[step % 3]));
+            let at = simd::dispatch_wide(At(&table, &x));
+            direct += g.iter().zip(at).map(|(g, (value, _))| g * value).sum::<f64>();
             count += g.iter().sum::<f64>();
             total += g.iter().map(|g| g.abs()).sum::<f64>();
         }

@@ -1,134 +1,163 @@
-//! Links as the passes evaluate them, four scores at a time, and what they find on a block.
+//! Links as the passes evaluate them, several scores at a time, and what they find on a block.
 
+use super::Found;
 use crate::{
     link::{
         Link,
         fine::{FineMoments, FinePlace, FineTable},
     },
-    simd::{self, Kernel, LANES, Lanes, Machine, ZERO},
+    simd::{Kernel, Machine, only},
 };
 
-/// A link that can be evaluated at four scores at once.
+/// A link that can be evaluated at as many scores at once as a machine holds.
 ///
-/// Where scores lie is found first, for a few fours, and then what is there: each step waits for
+/// Where scores lie is found first, for some of them, and then what is there: each step waits for
 /// the one before, and a processor looks only so far ahead for work that does not.
 pub(crate) trait Curve: Sync {
-    /// Where four scores lie.
-    type Place: Copy + Default;
-    fn place<M: Machine>(&self, m: M, x: M::Four) -> Self::Place;
+    /// Where the scores lie.
+    type Place<M: Machine>: Copy + Default;
+    fn place<M: Machine>(&self, m: M, x: M::Many) -> Self::Place<M>;
     /// Values and slopes.
-    fn at<M: Machine>(&self, m: M, place: &Self::Place) -> (M::Four, M::Four);
+    fn at<M: Machine>(&self, m: M, place: &Self::Place<M>) -> (M::Many, M::Many);
 }
 
 /// The identity.
 pub(crate) struct Straight;
 
 impl Curve for Straight {
-    type Place = Lanes;
+    type Place<M: Machine> = M::Row;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Four) -> Lanes {
-        m.lanes(x)
+    fn place<M: Machine>(&self, m: M, x: M::Many) -> M::Row {
+        m.row(x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &Lanes) -> (M::Four, M::Four) {
-        (m.load(x), m.splat(1.0))
+    fn at<M: Machine>(&self, m: M, x: &M::Row) -> (M::Many, M::Many) {
+        (m.load(x.as_ref()), m.splat(1.0))
     }
 }
 
 impl Curve for Link {
-    type Place = Lanes;
+    type Place<M: Machine> = M::Row;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Four) -> Lanes {
-        m.lanes(x)
+    fn place<M: Machine>(&self, m: M, x: M::Many) -> M::Row {
+        m.row(x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &Lanes) -> (M::Four, M::Four) {
-        let (mut values, mut slopes) = (ZERO, ZERO);
-        for lane in 0..LANES {
-            (values[lane], slopes[lane]) = self.value_and_slope(x[lane]);
+    fn at<M: Machine>(&self, m: M, x: &M::Row) -> (M::Many, M::Many) {
+        let (mut values, mut slopes) = (M::Row::default(), M::Row::default());
+        let both = values.as_mut().iter_mut().zip(slopes.as_mut());
+        for ((value, slope), &x) in both.zip(x.as_ref()) {
+            (*value, *slope) = self.value_and_slope(x);
         }
-        (m.load(&values), m.load(&slopes))
+        (m.load(values.as_ref()), m.load(slopes.as_ref()))
     }
 }
 
 impl Curve for FineTable {
-    type Place = FinePlace;
+    type Place<M: Machine> = FinePlace<M::Row>;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Four) -> FinePlace {
+    fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
         FineTable::place(self, m, x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, place: &FinePlace) -> (M::Four, M::Four) {
+    fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> (M::Many, M::Many) {
         FineTable::at(self, m, place)
     }
 }
 
-/// What is done with every four entries of a block.
+/// What is done with the entries of a block, as many at a time as a machine holds.
 trait Visit {
     type Curve: Curve;
 
     fn curve(&self) -> &Self::Curve;
 
-    /// The residuals of four entries, of which the first `live` are there; they begin at `first`.
-    fn four<M: Machine>(
+    /// The residuals of some entries, of which the first `live` are there; they begin at `first`.
+    fn some<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        place: &<Self::Curve as Curve>::Place,
-        y: M::Four,
-    ) -> M::Four;
+        place: &<Self::Curve as Curve>::Place<M>,
+        y: M::Many,
+    ) -> M::Many;
 }
 
-/// How many fours are placed before they are visited.
-const AHEAD: usize = 16;
-/// How far ahead scores and values are asked for, in fours: the processor's own look-ahead ends with
-/// each page of memory.
-const FETCHED: usize = 128;
+/// How many times as many scores as a machine holds are placed before they are visited.
+const AHEAD: usize = 32;
+/// How far ahead scores and values are asked for: the processor's own look-ahead ends with each page of
+/// memory.
+const FETCHED: usize = 512;
 
-/// Visits a block and returns `sum_k g_k^2`.
+/// Visits a block.
 ///
 /// Every pass adds squares this way, so that all find the same sum. A trait and not a closure:
 /// closures are not always inlined into the code that was compiled for the processor.
 #[inline(always)]
-fn squares<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: V) -> f64 {
-    let (x, x_rest) = scores.as_chunks::<LANES>();
-    let (y, y_rest) = values[..scores.len()].as_chunks::<LANES>();
+fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: V) -> Found {
+    let whole = scores.len() / M::WIDTH * M::WIDTH;
+    let (x, x_rest) = scores.split_at(whole);
+    let (y, y_rest) = values[..scores.len()].split_at(whole);
     // Two sums, or each addition would wait for the one before.
     let mut squares = [m.splat(0.0); 2];
-    let mut places = [<V::Curve as Curve>::Place::default(); AHEAD];
+    let mut largest = Size::none(m);
+    let mut places = [<V::Curve as Curve>::Place::<M>::default(); AHEAD];
     let mut first = 0;
-    for (x, y) in x.chunks(AHEAD).zip(y.chunks(AHEAD)) {
-        // Two fours are a line of the cache.
-        for line in (FETCHED..FETCHED + AHEAD).step_by(2) {
-            m.fetch(x, line);
-            m.fetch(y, line);
+    for (x, y) in x.chunks(AHEAD * M::WIDTH).zip(y.chunks(AHEAD * M::WIDTH)) {
+        for (place, (x, y)) in places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH))) {
+            // A line of the cache at a time: a processor waits for few of them at once.
+            m.fetch(x, FETCHED);
+            m.fetch(y, FETCHED);
+            let x = m.load(x);
+            largest.take(m, x);
+            *place = visit.curve().place(m, x);
         }
-        for (place, x) in places.iter_mut().zip(x) {
-            *place = visit.curve().place(m, m.load(x));
-        }
-        for (place, y) in places.iter().zip(y) {
-            let residuals = visit.four(m, first, LANES, place, m.load(y));
+        for (place, y) in places.iter().zip(y.chunks_exact(M::WIDTH)) {
+            let residuals = visit.some(m, first, M::WIDTH, place, m.load(y));
             squares[1] = m.mul_add(residuals, residuals, squares[1]);
             squares.swap(0, 1);
-            first += LANES;
+            first += M::WIDTH;
         }
     }
     if !x_rest.is_empty() {
-        let (live, x, y) = (x_rest.len(), simd::filled(x_rest), simd::filled(y_rest));
-        let place = visit.curve().place(m, m.load(&x));
-        let mut residuals = m.lanes(visit.four(m, first, live, &place, m.load(&y)));
-        residuals[live..].fill(0.0);
-        let residuals = m.load(&residuals);
+        let (live, x, y) = (x_rest.len(), m.filled(x_rest), m.filled(y_rest));
+        largest.take(m, x);
+        let place = visit.curve().place(m, x);
+        let residuals = only(m, visit.some(m, first, live, &place, y), live);
         squares[1] = m.mul_add(residuals, residuals, squares[1]);
     }
-    simd::sum(m.lanes(m.add(squares[0], squares[1])))
+    (largest.number(m), m.sum(m.add(squares[0], squares[1])))
+}
+
+/// The largest of some numbers in absolute value.
+struct Size<M: Machine> {
+    largest: M::Many,
+    poison: M::Many,
+}
+
+impl<M: Machine> Size<M> {
+    #[inline(always)]
+    fn none(m: M) -> Self {
+        Self { largest: m.splat(0.0), poison: m.splat(0.0) }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, m: M, x: M::Many) {
+        self.largest = m.larger(x, self.largest);
+        // Zero times anything finite is zero, and nothing else is.
+        self.poison = m.mul_add(x, m.splat(0.0), self.poison);
+    }
+
+    /// Not a number when one of them was not finite.
+    #[inline(always)]
+    fn number(&self, m: M) -> f64 {
+        m.row(self.largest).as_ref().iter().copied().fold(0.0, f64::max) + m.sum(self.poison)
+    }
 }
 
 /// `sum_k g_k^2` alone.
@@ -147,24 +176,24 @@ impl<K: Curve> Visit for &K {
     }
 
     #[inline(always)]
-    fn four<M: Machine>(
+    fn some<M: Machine>(
         &mut self,
         m: M,
         _: usize,
         _: usize,
-        place: &K::Place,
-        y: M::Four,
-    ) -> M::Four {
+        place: &K::Place<M>,
+        y: M::Many,
+    ) -> M::Many {
         m.sub(y, self.at(m, place).0)
     }
 }
 
 impl<K: Curve> Kernel for Squares<'_, K> {
-    type Output = f64;
+    type Output = Found;
 
     #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, self.curve)
+    fn run<M: Machine>(self, m: M) -> Found {
+        visit(m, self.scores, self.values, self.curve)
     }
 }
 
@@ -185,28 +214,27 @@ impl<K: Curve> Visit for (&K, &mut [f64]) {
     }
 
     #[inline(always)]
-    fn four<M: Machine>(
+    fn some<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        place: &K::Place,
-        y: M::Four,
-    ) -> M::Four {
+        place: &K::Place<M>,
+        y: M::Many,
+    ) -> M::Many {
         let (fitted, slope) = self.0.at(m, place);
         let residuals = m.sub(y, fitted);
-        let pulls = m.lanes(m.mul(residuals, slope));
-        simd::store(pulls, &mut self.1[first..first + live]);
+        write(m, m.mul(residuals, slope), &mut self.1[first..first + live]);
         residuals
     }
 }
 
 impl<K: Curve> Kernel for Pulls<'_, K> {
-    type Output = f64;
+    type Output = Found;
 
     #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, (self.curve, self.pulls))
+    fn run<M: Machine>(self, m: M) -> Found {
+        visit(m, self.scores, self.values, (self.curve, self.pulls))
     }
 }
 
@@ -228,28 +256,28 @@ impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
     }
 
     #[inline(always)]
-    fn four<M: Machine>(
+    fn some<M: Machine>(
         &mut self,
         m: M,
         first: usize,
         live: usize,
-        place: &K::Place,
-        y: M::Four,
-    ) -> M::Four {
+        place: &K::Place<M>,
+        y: M::Many,
+    ) -> M::Many {
         let (fitted, slope) = self.0.at(m, place);
         let residuals = m.sub(y, fitted);
-        simd::store(m.lanes(residuals), &mut self.1[first..first + live]);
-        simd::store(m.lanes(slope), &mut self.2[first..first + live]);
+        write(m, residuals, &mut self.1[first..first + live]);
+        write(m, slope, &mut self.2[first..first + live]);
         residuals
     }
 }
 
 impl<K: Curve> Kernel for Slopes<'_, K> {
-    type Output = f64;
+    type Output = Found;
 
     #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, (self.curve, self.residuals, self.slopes))
+    fn run<M: Machine>(self, m: M) -> Found {
+        visit(m, self.scores, self.values, (self.curve, self.residuals, self.slopes))
     }
 }
 
@@ -270,24 +298,24 @@ impl Visit for (&FineTable, &mut FineMoments) {
     }
 
     #[inline(always)]
-    fn four<M: Machine>(
+    fn some<M: Machine>(
         &mut self,
         m: M,
         _: usize,
         live: usize,
-        place: &FinePlace,
-        y: M::Four,
-    ) -> M::Four {
+        place: &FinePlace<M::Row>,
+        y: M::Many,
+    ) -> M::Many {
         self.0.residuals(m, place, y, live, self.1)
     }
 }
 
 impl Kernel for Residuals<'_> {
-    type Output = f64;
+    type Output = Found;
 
     #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> f64 {
-        squares(m, self.scores, self.values, (self.table, self.moments))
+    fn run<M: Machine>(self, m: M) -> Found {
+        visit(m, self.scores, self.values, (self.table, self.moments))
     }
 }
 
@@ -298,21 +326,29 @@ impl Kernel for Largest<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) -> f64 {
-        // Many at a time, or each comparison would wait for the one before.
-        let (blocks, rest) = self.0.as_chunks::<16>();
-        let (mut largest, mut poison) = ([0.0f64; 16], [0.0f64; 16]);
-        for x in blocks {
-            for i in 0..16 {
-                largest[i] = if x[i].abs() > largest[i] { x[i].abs() } else { largest[i] };
-                // Zero times anything finite is zero, and nothing else is.
-                poison[i] += x[i] * 0.0;
-            }
+    fn run<M: Machine>(self, m: M) -> f64 {
+        // Two at a time, or each comparison would wait for the one before.
+        let mut sizes = [Size::none(m), Size::none(m)];
+        let chunks = self.0.chunks_exact(M::WIDTH);
+        let rest = chunks.remainder();
+        for x in chunks {
+            sizes[1].take(m, m.load(x));
+            sizes.swap(0, 1);
         }
-        for (i, x) in rest.iter().enumerate() {
-            largest[i] = largest[i].max(x.abs());
-            poison[i] += x * 0.0;
+        if !rest.is_empty() {
+            sizes[0].take(m, m.filled(rest));
         }
-        largest.into_iter().fold(0.0, f64::max) + poison.into_iter().sum::<f64>()
+        let [a, b] = sizes.map(|size| size.number(m));
+        if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+    }
+}
+
+/// Writes as many of the numbers as there is room for.
+#[inline(always)]
+fn write<M: Machine>(m: M, many: M::Many, to: &mut [f64]) {
+    if to.len() < M::WIDTH {
+        to.copy_from_slice(&m.row(many).as_ref()[..to.len()]);
+    } else {
+        m.store(many, to);
     }
 }

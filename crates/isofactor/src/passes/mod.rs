@@ -177,7 +177,12 @@ impl<'a> Entries<'a> {
     pub fn scores(&self, factors: &Factors, scores: &mut Vec<f64>) -> f64 {
         scores.resize(self.observations.len(), 0.0);
         let blocks = self.with_scores(Scores::Sought(scores));
-        largest(in_turn(blocks, || (), |(), block| self.block_scores(block, factors, true).1))
+        let found = in_turn(
+            blocks,
+            || (),
+            |(), block| simd::dispatch_wide(Largest(self.block_scores(block, factors))),
+        );
+        largest(found)
     }
 
     /// Passes over the scores with a link whose domain covers them, for what the next step needs.
@@ -260,8 +265,8 @@ impl<'a> Entries<'a> {
             || (),
             |(), block| {
                 let values = self.values_of(&block.rows);
-                let (scores, largest) = self.block_scores(block, factors, false);
-                (largest, simd::dispatch(Squares { curve, scores, values }))
+                let scores = self.block_scores(block, factors);
+                simd::dispatch_wide(Squares { curve, scores, values })
             },
         ))
     }
@@ -285,9 +290,9 @@ impl<'a> Entries<'a> {
                 moments.fit(table);
                 let found = blocks.into_iter().map(|block| {
                     let values = self.values_of(&block.rows);
-                    let (scores, largest) = self.block_scores(block, factors, true);
+                    let scores = self.block_scores(block, factors);
                     let moments = &mut *moments;
-                    (largest, simd::dispatch(Residuals { table, scores, values, moments }))
+                    simd::dispatch_wide(Residuals { table, scores, values, moments })
                 });
                 found.collect()
             },
@@ -401,16 +406,9 @@ impl<'a> Entries<'a> {
         &self.observations.values()[starts[rows.start]..starts[rows.end]]
     }
 
-    /// The scores of a block, found if they are sought, and the largest of them; zero where they
-    /// are given and `measure` does not ask for it.
-    fn block_scores<'s>(
-        &self,
-        block: RowBlock<'s>,
-        factors: &Factors,
-        measure: bool,
-    ) -> (&'s [f64], f64) {
-        let scores = match block.scores {
-            Scores::Given(scores) if !measure => return (scores, 0.0),
+    /// The scores of a block, found if they are sought.
+    fn block_scores<'s>(&self, block: RowBlock<'s>, factors: &Factors) -> &'s [f64] {
+        match block.scores {
             Scores::Given(scores) => scores,
             Scores::Sought(scores) => {
                 let (starts, others) =
@@ -420,8 +418,7 @@ impl<'a> Entries<'a> {
                 by_width!(width, FindScores { width, starts, others, units, sides, scores: found });
                 scores
             }
-        };
-        (scores, simd::dispatch(Largest(scores)))
+        }
     }
 }
 

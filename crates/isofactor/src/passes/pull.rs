@@ -145,11 +145,11 @@ impl Entries<'_> {
             |(), ((block, pulls), out)| {
                 let rows = block.rows.clone();
                 let values = self.values_of(&rows);
-                let (scores, largest) = self.block_scores(block, factors, false);
-                let squares = simd::dispatch(Pulls { curve, scores, values, pulls });
+                let scores = self.block_scores(block, factors);
+                let found = simd::dispatch_wide(Pulls { curve, scores, values, pulls });
                 let weights = &*pulls;
                 by_width!(width, SumRows { observations, factors, rows, weights, out });
-                (largest, squares)
+                found
             },
         )
     }

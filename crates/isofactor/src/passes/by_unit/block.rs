@@ -177,12 +177,12 @@ impl Seen {
         let scores = &inside[..];
         match link {
             Link::Known(KnownLink::Identity) => {
-                simd::dispatch(Slopes { curve: &Straight, scores, values, residuals, slopes })
+                simd::dispatch_wide(Slopes { curve: &Straight, scores, values, residuals, slopes })
             }
             Link::Learned(link) => {
-                simd::dispatch(Slopes { curve: link.fine(), scores, values, residuals, slopes })
+                simd::dispatch_wide(Slopes { curve: link.fine(), scores, values, residuals, slopes })
             }
-            link => simd::dispatch(Slopes { curve: link, scores, values, residuals, slopes }),
+            link => simd::dispatch_wide(Slopes { curve: link, scores, values, residuals, slopes }),
         };
     }
 }
