@@ -221,7 +221,7 @@ fn add_rows<M: Machine, const C: usize, const N: usize>(
 /// How many rows of a matrix are worked on in one go, whatever the number of threads, and from how
 /// many numbers on a second thread is worth having.
 const ROWS: usize = 1 << 6;
-const WORTH_A_THREAD: usize = 1 << 15;
+const WORTH_A_THREAD: usize = 1 << 17;
 
 /// `A w` for a matrix given by its rows.
 pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {

@@ -22,8 +22,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::table::{Grid, LinearMoments, ORDER, Table};
 use crate::simd::{self, Four, Kernel, LANES, Machine, ZERO};
 
@@ -41,10 +39,22 @@ const QUARTIC: [[f64; POWERS]; ORDER] = [
     [0.03125, 0.3125 - 5.0 / 128.0, 1.25, 2.5 + 5.0 / 12.0, 2.5],
 ];
 
+/// The intervals of a grid that scores up to `largest` in absolute value lie on, and a neighbour on
+/// either side, or all there are.
+pub(crate) fn reached(grid: Grid, largest: f64) -> Range<usize> {
+    let middle = grid.intervals() as f64 / 2.0;
+    let reach = largest / grid.spacing() + 1.0;
+    if reach < middle {
+        (middle - reach) as usize..(middle + reach).ceil() as usize
+    } else {
+        0..grid.intervals()
+    }
+}
+
 /// Where a score lies among the intervals of a grid.
 #[derive(Debug, Clone, PartialEq)]
 struct FineGrid {
-    intervals: usize,
+    grid: Grid,
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
     density: f64,
     offset: f64,
@@ -53,19 +63,15 @@ struct FineGrid {
 /// Nothing on an interval.
 const EMPTY: Four = Four(ZERO);
 
-/// About how many intervals are added up in one go, whatever the number of threads.
-const IN_RUN: usize = 1 << 8;
-
 /// Adding this to a number below 2^51 rounds it to a whole one, held in its lowest bits.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
 
 impl FineGrid {
     /// The intervals of a grid.
     fn new(grid: Grid) -> Self {
-        let intervals = grid.intervals();
         // A little less than there are, so that rounding carries no score of the grid off its ends.
         let density = (1.0 - 6.0 * f64::EPSILON) / grid.spacing();
-        Self { intervals, density, offset: intervals as f64 / 2.0 - 0.5 }
+        Self { grid, density, offset: grid.intervals() as f64 / 2.0 - 0.5 }
     }
 
     /// Where scores inside the grid lie.
@@ -94,15 +100,26 @@ pub(crate) struct FineTable {
     /// Coefficients of `1, t, t^2`, and those of `t^3` and `t^4` in one; as many as the next power of
     /// two, so that a masked place is always a valid one.
     pieces: Vec<Four>,
+    /// Up to which absolute value of scores it was made.
+    reach: f64,
 }
 
 impl FineTable {
     /// The function of a quintic table.
     pub fn new(table: &Table) -> Self {
-        let grid = FineGrid::new(table.grid());
-        let mut pieces = vec![EMPTY; grid.intervals.next_power_of_two()];
-        simd::dispatch(ToQuartics { table, pieces: &mut pieces });
-        Self { grid, pieces }
+        Self::of_quintics(table.grid(), 0, table.pieces(), f64::INFINITY)
+    }
+
+    /// From the quintics of the intervals that are [`reached`].
+    pub fn of_quintics(grid: Grid, first: usize, quintics: &[[f64; ORDER]], reach: f64) -> Self {
+        let mut pieces = vec![EMPTY; grid.intervals().next_power_of_two()];
+        simd::dispatch(ToQuartics { quintics, pieces: &mut pieces[first..] });
+        Self { grid: FineGrid::new(grid), pieces, reach }
+    }
+
+    /// Whether it is right for scores up to `largest` in absolute value that are inside the grid.
+    pub fn covers(&self, largest: f64) -> bool {
+        largest <= self.reach
     }
 
     /// Where scores inside the grid lie.
@@ -135,13 +152,9 @@ impl FineTable {
     /// The intervals that scores up to `largest` in absolute value lie on; all places there are where
     /// some are outside the grid.
     pub fn reach(&self, largest: f64) -> Range<usize> {
-        let middle = self.grid.intervals as f64 / 2.0;
-        let reach = largest * self.grid.density + 1.0;
-        if reach < middle {
-            (middle - reach) as usize..(middle + reach).ceil() as usize
-        } else {
-            0..self.pieces.len()
-        }
+        let reached = reached(self.grid.grid, largest);
+        // Behind the last interval there are places for scores outside the grid.
+        if reached.start > 0 { reached } else { 0..self.pieces.len() }
     }
 
     /// The residuals `y - phi(x)` of some entries, counted in `moments`; only the first `live`
@@ -175,7 +188,7 @@ impl FineTable {
 
 /// Quartics from quintics.
 struct ToQuartics<'a> {
-    table: &'a Table,
+    quintics: &'a [[f64; ORDER]],
     pieces: &'a mut [Four],
 }
 
@@ -184,7 +197,7 @@ impl Kernel for ToQuartics<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, _: M) {
-        for (quintic, piece) in self.table.pieces().iter().zip(self.pieces) {
+        for (quintic, piece) in self.quintics.iter().zip(self.pieces) {
             let (mut low, mut top) = (ZERO, 0.0);
             for (&coefficient, &[c0, c1, c2, c3, c4]) in quintic.iter().zip(&QUARTIC) {
                 low = simd::mul_add::<M>([coefficient; LANES], [c0, c1, c2, c3], low);
@@ -227,31 +240,22 @@ impl FineMoments {
 
     /// Adds up what several blocks of entries gathered, in their order, as the moments over the
     /// intervals of the quintic table that give the same sums, and leaves nothing. `used` are the
-    /// intervals that each has something on.
-    pub fn collect(tables: &mut [Self], used: &[Range<usize>], coarse: &mut LinearMoments) {
+    /// places where any has something.
+    pub fn collect(tables: &mut [Self], used: Range<usize>, coarse: &mut LinearMoments) {
         let places = tables.first().map_or(0, |table| table.sums.len() / simd::tables());
-        let mut intervals = coarse.sums_mut().chunks_mut(IN_RUN);
+        let tables = tables.iter_mut().flat_map(|table| table.sums.chunks_exact_mut(places));
+        let tables = tables.map(|sums| &mut sums[used.clone()]).collect();
+        let all = coarse.sums_mut();
         // Behind the last interval there are places for scores outside the grid.
-        let runs = (0..places.div_ceil(IN_RUN)).map(|_| intervals.next().unwrap_or_default());
-        let mut runs: Vec<Collect<'_>> =
-            runs.map(|intervals| Collect { tables: vec![], intervals }).collect();
-        let tables = tables.iter_mut().zip(used);
-        let tables = tables.flat_map(|(t, used)| t.sums.chunks_mut(places).map(move |s| (s, used)));
-        for (table, used) in tables {
-            for (number, (sums, run)) in table.chunks_mut(IN_RUN).zip(&mut runs).enumerate() {
-                if used.start < (number + 1) * IN_RUN && number * IN_RUN < used.end {
-                    run.tables.push(sums);
-                }
-            }
-        }
-        runs.into_par_iter().for_each(simd::dispatch);
+        let intervals = used.start..used.end.min(all.len());
+        simd::dispatch(Collect { tables, intervals: &mut all[intervals] });
     }
 }
 
-/// Adds up the moments of a run of intervals and adds those that give the same sums with quintics: the
+/// Adds up the moments of some intervals and adds those that give the same sums with quintics: the
 /// transpose of [`ToQuartics`]. Leaves nothing.
 struct Collect<'a> {
-    /// What each block of entries gathered on the run.
+    /// What each block of entries gathered.
     tables: Vec<&'a mut [Four]>,
     intervals: &'a mut [[f64; ORDER]],
 }
@@ -380,9 +384,9 @@ mod tests {
         let mut moments = FineMoments::default();
         moments.fit(&table);
         simd::dispatch_wide(Residuals(&table, &[-2.2, 2.2, -3.9, 0.1], &[1.0; 4], &mut moments));
-        let used = [table.reach(3.9)];
+        let used = table.reach(3.9);
         let mut tables = [moments];
-        FineMoments::collect(&mut tables, &used, &mut LinearMoments::zero(coarse.grid()));
+        FineMoments::collect(&mut tables, used, &mut LinearMoments::zero(coarse.grid()));
         let [moments] = tables;
         assert!(moments.sums.iter().all(|sum| sum.0 == ZERO));
     }
@@ -407,8 +411,7 @@ mod tests {
             total += g.iter().map(|g| g.abs()).sum::<f64>();
         }
         let mut coarsened = LinearMoments::zero(coarse.grid());
-        let used = [table.reach(1.5), table.reach(1.5), table.reach(1.5)];
-        FineMoments::collect(&mut tables, &used, &mut coarsened);
+        FineMoments::collect(&mut tables, table.reach(1.5), &mut coarsened);
         assert!(tables.iter().flat_map(|table| &table.sums).all(|sum| sum.0 == ZERO));
         let d = coarse.grid().spacing();
         let (mut by_nodes, mut constant) = (0.0, 0.0);

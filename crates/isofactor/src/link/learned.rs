@@ -22,7 +22,9 @@ pub struct LearnedLink {
 #[derive(Debug, Default)]
 struct Tables {
     table: OnceLock<Table>,
-    /// For passes over the entries.
+    /// For passes over entries, as far as the first of them needed it.
+    near: OnceLock<FineTable>,
+    /// The same over the whole domain.
     fine: OnceLock<FineTable>,
 }
 
@@ -67,6 +69,20 @@ impl LearnedLink {
     /// The table for passes over many scores inside the domain.
     pub(crate) fn fine(&self) -> &FineTable {
         self.tables.fine.get_or_init(|| FineTable::new(self.table()))
+    }
+
+    /// The same for passes over scores most of which are known to be at most `reach` in absolute
+    /// value. [`FineTable::covers`] tells whether it was enough.
+    ///
+    /// A table is made for every step of a link, and mostly scores lie on a small part of its domain.
+    pub(crate) fn fine_within(&self, reach: f64) -> &FineTable {
+        let wanted = 1.125 * reach;
+        if self.tables.table.get().is_some() || wanted >= self.space.half_width() {
+            return self.fine();
+        }
+        let near = &self.tables.near;
+        let near = near.get_or_init(|| self.space.fine_within(&self.weights, wanted));
+        if near.covers(reach) { near } else { self.fine() }
     }
 
     /// Smallest and largest slope over the domain.

@@ -172,7 +172,9 @@ impl<'a> SlopeProgram<'a> {
         bounds.into_iter().all(|bound| {
             let (normal, level) = self.half_space(bound);
             let violation = level - linalg::dot(&normal, &search.point);
-            violation <= slack
+            // Found this way it may be a last digit smaller than where it was seen first. One that is
+            // about as large as the slack is taken in, or it would be looked at again for ever.
+            violation <= slack / 2.0
                 || rounds.next().is_some() && search.take_in(bound, (normal, level), violation)
         })
     }
@@ -262,6 +264,26 @@ mod tests {
 
     fn distance(a: &[f64], b: &[f64]) -> f64 {
         a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn a_slope_that_misses_its_bound_by_the_slack_to_the_last_digit_is_no_endless_search() {
+        let space = space();
+        let rows = space.slope_rows();
+        let all: Vec<usize> = (0..rows.len()).collect();
+        for shape in 0..200 {
+            let w = link(&space, &[-1.0, 0.01 * f64::from(shape), 1.0]);
+            let free = SlopeProgram::new(&rows, 1.0, SlopeBounds::INCREASING);
+            let slopes = free.slopes(&w, &all);
+            let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+            let slack = SLACK * slopes.iter().copied().fold(0.0, f64::max);
+            let mut low = least + slack * (1.0 - 1e-5);
+            while low < least + slack * (1.0 + 1e-5) {
+                let program = SlopeProgram::new(&rows, 1.0, SlopeBounds { low, high: f64::MAX });
+                assert!(program.project(&w, &mut ActiveBounds::default()).is_ok(), "{shape} {low}");
+                low = low.next_up();
+            }
+        }
     }
 
     /// Largest violation of the optimality conditions at `w`: feasibility, sign of multipliers

@@ -1,6 +1,6 @@
 //! The space of learnable links on a domain: coordinates in an orthonormal basis, read by a table.
 
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 use rayon::prelude::*;
 
@@ -9,8 +9,9 @@ use crate::{
     linalg::{self, Mat},
     link::{
         basis::{Basis, MOST_FUNCTIONS},
+        fine::{FineTable, reached},
         kernel::Kernel,
-        table::{GramMoments, Grid, LinearMoments, ORDER, Table},
+        table::{GramMoments, Grid, LinearMoments, ORDER, Table, quintics},
     },
     products,
 };
@@ -120,8 +121,23 @@ impl LinkSpace {
 
     /// The function with these coordinates, tabulated.
     pub(crate) fn table(&self, weights: &[f64]) -> Table {
-        let rows: Vec<&[f64]> = self.node_basis.chunks_exact(self.dimension()).collect();
-        Table::from_nodes(self.grid, &products::times(&rows, weights))
+        Table::from_nodes(self.grid, &self.jets(weights, 0..self.grid.nodes()))
+    }
+
+    /// The same for passes over scores that are at most `reach` in absolute value.
+    pub(crate) fn fine_within(&self, weights: &[f64], reach: f64) -> FineTable {
+        let Range { start, end } = reached(self.grid, reach);
+        let quintics = quintics(&self.jets(weights, start..end + 1));
+        FineTable::of_quintics(self.grid, start, &quintics, reach)
+    }
+
+    /// Value, slope and curvature at some nodes of the function with these coordinates, the
+    /// derivatives scaled to the spacing.
+    pub(crate) fn jets(&self, weights: &[f64], nodes: Range<usize>) -> Vec<f64> {
+        let size = 3 * self.dimension();
+        let rows = &self.node_basis[size * nodes.start..size * nodes.end];
+        let rows: Vec<&[f64]> = rows.chunks_exact(self.dimension()).collect();
+        products::times(&rows, weights)
     }
 
     /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or the thin one.

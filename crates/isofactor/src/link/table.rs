@@ -85,9 +85,7 @@ impl Table {
     /// From value, slope and curvature at each node, the derivatives scaled to the spacing
     /// (`f`, `d f'`, `d^2 f''`).
     pub fn from_nodes(grid: Grid, jets: &[f64]) -> Self {
-        let mut pieces = vec![[0.0; ORDER]; grid.intervals];
-        simd::dispatch(ToQuintics { jets, pieces: &mut pieces });
-        Self { grid, pieces }
+        Self { grid, pieces: quintics(jets) }
     }
 
     /// The grid it is made on.
@@ -105,6 +103,13 @@ impl Table {
         let slope = slope * self.grid.density;
         (value + slope * (x - inside), slope)
     }
+}
+
+/// The quintics between nodes that follow each other, from value, slope and curvature at each.
+pub(crate) fn quintics(jets: &[f64]) -> Vec<[f64; ORDER]> {
+    let mut pieces = vec![[0.0; ORDER]; (jets.len() / 3).saturating_sub(1)];
+    simd::dispatch(ToQuintics { jets, pieces: &mut pieces });
+    pieces
 }
 
 /// A quintic and its derivative at `t`, by one run of Horner's rule.

@@ -89,7 +89,7 @@ trait Visit {
 }
 
 /// How many times as many scores as a machine holds are placed before they are visited.
-const AHEAD: usize = 32;
+const AHEAD: usize = 16;
 /// How far ahead scores and values are asked for: the processor's own look-ahead ends with each page of
 /// memory.
 const FETCHED: usize = 512;

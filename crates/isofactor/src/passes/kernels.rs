@@ -240,6 +240,10 @@ impl<const C: usize> Kernel for SumRows<'_, C> {
             out.fill(ZERO);
             let gathered = Gathered { side, width, indices: &columns[entries.first..], are_far };
             add_entries::<M, C>(m, out, weights, gathered);
+            // The way by columns comes next, and needs the factors of these rows.
+            for four in (0..width).step_by(2) {
+                m.fetch(self.factors.held_rows(), row * width + four);
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::{
     factors::Factors,
     link::{
         KnownLink, LearnedLink, Link,
-        fine::FineMoments,
+        fine::{FineMoments, FineTable},
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
     },
     observations::{Band, Observations},
@@ -40,12 +40,11 @@ use kernels::{FindScores, GatherColumns, SumRows};
 pub(crate) use product::Sparse;
 use pull::groups;
 
-/// About how many entries at least share a table of moments, of the residuals for a step of the link
-/// or of scores and targets for the best link, and how many tables there are at most: one costs as
-/// much to clear and to add up as some hundred or some thousand entries.
-const RESIDUAL_BLOCK: usize = 1 << 14;
-const TARGET_BLOCK: usize = 1 << 16;
-const MOST_TABLES: usize = 16;
+/// About how many entries at least share a table of moments, and how many tables there are at most:
+/// of the residuals for a step of the link, where one costs as much to clear and to add up as some
+/// hundred entries, and of scores and targets for the best link, where it is some thousand.
+const OF_RESIDUALS: (usize, usize) = (1 << 13, 32);
+const OF_TARGETS: (usize, usize) = (1 << 16, 16);
 
 /// Observations with their division into blocks.
 #[derive(Debug)]
@@ -113,6 +112,8 @@ struct Room {
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
     factors: Option<Factors>,
+    /// The largest score of the last pass in absolute value.
+    reach: Option<f64>,
 }
 
 impl Room {
@@ -140,6 +141,31 @@ pub struct ResidualMoments(pub(crate) LinearMoments);
 enum Scores<'s> {
     Sought(&'s mut [f64]),
     Given(&'s [f64]),
+}
+
+impl Scores<'_> {
+    /// The same for a first of two passes.
+    fn again(&mut self) -> Scores<'_> {
+        match self {
+            Scores::Sought(scores) => Scores::Sought(scores),
+            Scores::Given(scores) => Scores::Given(scores),
+        }
+    }
+
+    /// The same when they were found.
+    fn found(&self) -> Scores<'_> {
+        match self {
+            Scores::Sought(scores) => Scores::Given(scores),
+            Scores::Given(scores) => Scores::Given(scores),
+        }
+    }
+}
+
+/// A link with the table that a pass reads it by, if it is learned.
+#[derive(Clone, Copy)]
+enum Tabled<'a> {
+    Known(&'a Link),
+    Learned(&'a LearnedLink, &'a FineTable),
 }
 
 /// A block of rows and the scores of its entries.
@@ -211,11 +237,38 @@ impl<'a> Entries<'a> {
         self.pass(factors, Scores::Sought(scores), link, need, evaluated)
     }
 
+    /// Passes over the scores once, or twice where they go so far beyond those of the last pass that
+    /// the link's table has to be longer.
     fn pass(
         &self,
         factors: &Factors,
-        scores: Scores<'_>,
+        mut scores: Scores<'_>,
         link: &Link,
+        need: Need,
+        evaluated: &mut Evaluated,
+    ) -> f64 {
+        let Link::Learned(learned) = link else {
+            return self.pass_with(factors, scores, Tabled::Known(link), need, evaluated);
+        };
+        let reach = evaluated.room.reach.unwrap_or(f64::INFINITY);
+        let table = learned.fine_within(reach);
+        let first = Tabled::Learned(learned, table);
+        let largest = self.pass_with(factors, scores.again(), first, need, evaluated);
+        if largest <= learned.space().half_width() {
+            evaluated.room.reach = Some(largest);
+            if !table.covers(largest) {
+                let (found, whole) = (scores.found(), Tabled::Learned(learned, learned.fine()));
+                self.pass_with(factors, found, whole, need, evaluated);
+            }
+        }
+        largest
+    }
+
+    fn pass_with(
+        &self,
+        factors: &Factors,
+        scores: Scores<'_>,
+        link: Tabled<'_>,
         need: Need,
         evaluated: &mut Evaluated,
     ) -> f64 {
@@ -225,9 +278,9 @@ impl<'a> Entries<'a> {
         evaluated.moments = None;
         let blocks = self.with_scores(scores);
         let (largest, squares) = match (need, link) {
-            (Need::Moments, Link::Learned(link)) => {
+            (Need::Moments, Tabled::Learned(link, table)) => {
                 let tables = &mut evaluated.room.tables;
-                let (found, moments) = self.moments_pass(blocks, factors, link, tables);
+                let (found, moments) = self.moments_pass(blocks, factors, link, table, tables);
                 evaluated.moments = Some(moments);
                 found
             }
@@ -235,19 +288,21 @@ impl<'a> Entries<'a> {
                 let mut pull = evaluated.room.factors_like(factors);
                 let (room, out) = (&mut evaluated.room.pulls, &mut pull);
                 let found = match link {
-                    Link::Known(KnownLink::Identity) => {
+                    Tabled::Known(Link::Known(KnownLink::Identity)) => {
                         self.pull_pass(blocks, factors, &Straight, room, out)
                     }
-                    Link::Learned(link) => self.pull_pass(blocks, factors, link.fine(), room, out),
-                    link => self.pull_pass(blocks, factors, link, room, out),
+                    Tabled::Learned(_, table) => self.pull_pass(blocks, factors, table, room, out),
+                    Tabled::Known(link) => self.pull_pass(blocks, factors, link, room, out),
                 };
                 evaluated.pull = Some(pull);
                 found
             }
             // A known link has no step of its own.
-            (_, Link::Known(KnownLink::Identity)) => self.squares_pass(blocks, factors, &Straight),
-            (_, Link::Learned(link)) => self.squares_pass(blocks, factors, link.fine()),
-            (_, link) => self.squares_pass(blocks, factors, link),
+            (_, Tabled::Known(Link::Known(KnownLink::Identity))) => {
+                self.squares_pass(blocks, factors, &Straight)
+            }
+            (_, Tabled::Learned(_, table)) => self.squares_pass(blocks, factors, table),
+            (_, Tabled::Known(link)) => self.squares_pass(blocks, factors, link),
         };
         evaluated.squares = squares;
         largest
@@ -277,9 +332,9 @@ impl<'a> Entries<'a> {
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         link: &LearnedLink,
+        table: &FineTable,
         tables: &mut Vec<FineMoments>,
     ) -> (Found, ResidualMoments) {
-        let table = link.fine();
         let work = self.by_table(blocks);
         tables.resize_with(work.len(), FineMoments::default);
         let work = work.into_iter().zip(tables.iter_mut());
@@ -297,11 +352,10 @@ impl<'a> Entries<'a> {
                 found.collect()
             },
         );
-        let used: Vec<Range<usize>> =
-            found.iter().map(|blocks| table.reach(in_order(blocks.clone()).0)).collect();
+        let found = in_order(found.concat());
         let mut coarse = LinearMoments::zero(link.space().grid());
-        FineMoments::collect(tables, &used, &mut coarse);
-        (in_order(found.concat()), ResidualMoments(coarse))
+        FineMoments::collect(tables, table.reach(found.0), &mut coarse);
+        (found, ResidualMoments(coarse))
     }
 
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
@@ -346,7 +400,7 @@ impl<'a> Entries<'a> {
         targets: &[f64],
         scale: f64,
     ) -> (GramMoments, LinearMoments) {
-        let size = scores.len().div_ceil(self.tables(TARGET_BLOCK));
+        let size = scores.len().div_ceil(self.tables(OF_TARGETS));
         let parts: Vec<LinkMoments> = scores
             .par_chunks(size)
             .zip(targets.par_chunks(size))
@@ -386,13 +440,13 @@ impl<'a> Entries<'a> {
 
     /// How many tables of moments there are: an even number, so that two threads have the same to
     /// do.
-    fn tables(&self, block: usize) -> usize {
-        (self.observations.len() / block / 2 * 2).clamp(2, MOST_TABLES)
+    fn tables(&self, (block, most): (usize, usize)) -> usize {
+        (self.observations.len() / block / 2 * 2).clamp(2, most)
     }
 
     /// The blocks that share a table of residuals' moments.
     fn by_table<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
-        let tables = self.tables(RESIDUAL_BLOCK);
+        let tables = self.tables(OF_RESIDUALS);
         let share = blocks.len().div_ceil(tables);
         let mut blocks = blocks.into_iter();
         (0..tables)
