@@ -233,8 +233,7 @@ pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
     products
 }
 
-/// `A'g` for a matrix given by its rows, nothing where there are none; rows whose `g` is zero
-/// cost nothing.
+/// `A'g` for a matrix given by its rows, nothing where there are none.
 pub(crate) fn transpose_times(rows: &[&[f64]], g: &[f64]) -> Vec<f64> {
     let size = rows.first().map_or(0, |row| row.len());
     let parts = rows.chunks(ROWS).zip(g.chunks(ROWS));
@@ -298,11 +297,20 @@ impl Kernel for SumOfRows<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, _: M) -> Vec<f64> {
+        let add = |g: f64, a: f64, sum: f64| if M::FMA { g.mul_add(a, sum) } else { g * a + sum };
         let mut sum = vec![0.0; self.size];
-        for (row, &g) in self.rows.iter().zip(self.g).filter(|(_, g)| **g != 0.0) {
-            for (sum, a) in sum.iter_mut().zip(*row) {
-                *sum = if M::FMA { g.mul_add(*a, *sum) } else { g * a + *sum };
+        // Four rows at a time, or most of the time would go into sums on their way to memory.
+        let (rows, rest) = self.rows.as_chunks::<4>();
+        let (g, g_rest) = self.g.as_chunks::<4>();
+        for (rows, g) in rows.iter().zip(g).filter(|(_, g)| **g != [0.0; 4]) {
+            let [a, b, c, d] = rows.map(|row| &row[..self.size]);
+            for (j, sum) in sum.iter_mut().enumerate() {
+                let more = add(g[0], a[j], g[1] * b[j]);
+                *sum += add(g[3], d[j], add(g[2], c[j], more));
             }
+        }
+        for (row, &g) in rest.iter().zip(g_rest) {
+            sum.iter_mut().zip(*row).for_each(|(sum, a)| *sum = add(g, *a, *sum));
         }
         sum
     }

@@ -238,13 +238,25 @@ impl FineMoments {
         self.sums.resize(simd::tables() * table.pieces.len(), EMPTY);
     }
 
-    /// Adds up what several blocks of entries gathered, in their order, as the moments over the
+    /// Adds up its tables in the first of them, while they are in a fast cache. `used` are the places
+    /// where any has something.
+    pub fn settle(&mut self, used: Range<usize>) {
+        let places = self.sums.len() / simd::tables();
+        let (first, others) = self.sums.split_at_mut(places);
+        for other in others.chunks_exact_mut(places) {
+            for (sum, more) in first[used.clone()].iter_mut().zip(&mut other[used.clone()]) {
+                sum.0 = simd::add(sum.0, std::mem::replace(more, EMPTY).0);
+            }
+        }
+    }
+
+    /// Adds up what several settled blocks of entries gathered, in their order, as the moments over the
     /// intervals of the quintic table that give the same sums, and leaves nothing. `used` are the
     /// places where any has something.
     pub fn collect(tables: &mut [Self], used: Range<usize>, coarse: &mut LinearMoments) {
         let places = tables.first().map_or(0, |table| table.sums.len() / simd::tables());
-        let tables = tables.iter_mut().flat_map(|table| table.sums.chunks_exact_mut(places));
-        let tables = tables.map(|sums| &mut sums[used.clone()]).collect();
+        let tables =
+            tables.iter_mut().map(|table| &mut table.sums[..places][used.clone()]).collect();
         let all = coarse.sums_mut();
         // Behind the last interval there are places for scores outside the grid.
         let intervals = used.start..used.end.min(all.len());
@@ -386,6 +398,7 @@ mod tests {
         simd::dispatch_wide(Residuals(&table, &[-2.2, 2.2, -3.9, 0.1], &[1.0; 4], &mut moments));
         let used = table.reach(3.9);
         let mut tables = [moments];
+        tables[0].settle(used.clone());
         FineMoments::collect(&mut tables, used, &mut LinearMoments::zero(coarse.grid()));
         let [moments] = tables;
         assert!(moments.sums.iter().all(|sum| sum.0 == ZERO));
@@ -411,12 +424,14 @@ mod tests {
             total += g.iter().map(|g| g.abs()).sum::<f64>();
         }
         let mut coarsened = LinearMoments::zero(coarse.grid());
+        tables.iter_mut().for_each(|moments| moments.settle(table.reach(1.5)));
         FineMoments::collect(&mut tables, table.reach(1.5), &mut coarsened);
         assert!(tables.iter().flat_map(|table| &table.sums).all(|sum| sum.0 == ZERO));
         let d = coarse.grid().spacing();
         let (mut by_nodes, mut constant) = (0.0, 0.0);
-        for (i, w) in coarsened.node_weights().chunks(3).enumerate() {
-            let x = coarse.grid().node(i);
+        let (first, weights) = coarsened.node_weights();
+        for (i, w) in weights.chunks(3).enumerate() {
+            let x = coarse.grid().node(first + i);
             by_nodes += w[0] * x.sin() + w[1] * d * x.cos() - w[2] * d * d * x.sin();
             constant += w[0];
         }

@@ -142,9 +142,13 @@ impl LinkSpace {
 
     /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or the thin one.
     pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
-        let jets = self.jets_on(moments.grid());
-        let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).collect();
-        products::transpose_times(&rows, &moments.node_weights())
+        let (first, weights) = moments.node_weights();
+        let jets = &self.jets_on(moments.grid())[3 * first * self.dimension()..];
+        let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).take(weights.len()).collect();
+        match rows.is_empty() {
+            true => vec![0.0; self.dimension()],
+            false => products::transpose_times(&rows, &weights),
+        }
     }
 
     /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or the

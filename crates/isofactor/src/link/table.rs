@@ -159,6 +159,28 @@ impl Kernel for ToQuintics<'_> {
     }
 }
 
+/// The transpose: weights of nodes from the moments of the intervals between them.
+struct ToNodes<'a> {
+    sums: &'a [[f64; ORDER]],
+    weights: &'a mut [f64],
+}
+
+impl Kernel for ToNodes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        for (interval, sums) in self.sums.iter().enumerate() {
+            let ends = &mut self.weights[3 * interval..3 * interval + ORDER];
+            for (p, sum) in sums.iter().enumerate() {
+                for (end, hermite) in ends.iter_mut().zip(&HERMITE) {
+                    *end += hermite[p] * sum;
+                }
+            }
+        }
+    }
+}
+
 /// Smallest and largest slope of quintics that follow each other, at eight places of each and at
 /// the end of the last.
 struct SlopeRange<'a> {
@@ -307,19 +329,17 @@ impl Kernel for AddScores<'_> {
 }
 
 impl LinearMoments {
-    /// Weights on the nodes' (value, slope, curvature), such that the sum over scores of any
-    /// tabulated function is the sum over nodes of weight times jet: the transpose of
-    /// [`Table::from_nodes`] and evaluation.
-    pub fn node_weights(&self) -> Vec<f64> {
-        let mut weights = vec![0.0; 3 * self.grid.nodes()];
-        let used = self.sums.iter().enumerate().filter(|(_, sums)| **sums != [0.0; ORDER]);
-        for (interval, sums) in used {
-            let ends = &mut weights[3 * interval..3 * interval + ORDER];
-            for (end, hermite) in ends.iter_mut().zip(&HERMITE) {
-                *end += hermite.iter().zip(sums).map(|(h, s)| h * s).sum::<f64>();
-            }
-        }
-        weights
+    /// Weights on the (value, slope, curvature) of nodes that follow each other, and the first of
+    /// them, such that the sum over scores of any tabulated function is the sum over nodes of weight
+    /// times jet: the transpose of [`Table::from_nodes`] and evaluation. None where there are no scores.
+    pub fn node_weights(&self) -> (usize, Vec<f64>) {
+        let is_used = |sums: &[f64; ORDER]| *sums != [0.0; ORDER];
+        let ends = self.sums.iter().position(is_used).zip(self.sums.iter().rposition(is_used));
+        let Some((first, last)) = ends else { return (0, vec![]) };
+        let used = &self.sums[first..=last];
+        let mut weights = vec![0.0; 3 * (used.len() + 1)];
+        simd::dispatch(ToNodes { sums: used, weights: &mut weights });
+        (first, weights)
     }
 }
 
@@ -424,16 +444,22 @@ mod tests {
         let direct: f64 = scores.iter().map(|&(x, g)| g * table.value_and_slope(x).0).sum();
         let mut moments = LinearMoments::zero(grid);
         scores.iter().for_each(|&(x, g)| moments.add(x, g));
-        let by_nodes: f64 = moments
-            .node_weights()
-            .chunks(3)
-            .enumerate()
-            .map(|(i, w)| {
-                let x = grid.node(i);
+        let by_nodes = |moments: &LinearMoments| -> f64 {
+            let (first, weights) = moments.node_weights();
+            let sum = |(i, w): (usize, &[f64])| {
+                let x = grid.node(first + i);
                 w[0] * x.sin() + w[1] * d * x.cos() - w[2] * d * d * x.sin()
-            })
-            .sum();
-        assert!((direct - by_nodes).abs() < 1e-13);
+            };
+            weights.chunks(3).enumerate().map(sum).sum()
+        };
+        assert!((direct - by_nodes(&moments)).abs() < 1e-13);
+        // Nodes without scores around them have no weights.
+        let mut few = LinearMoments::zero(grid);
+        assert_eq!(few.node_weights(), (0, vec![]));
+        few.add(0.77, 2.0);
+        let (first, weights) = few.node_weights();
+        assert_eq!((first, weights.len()), (6, 6));
+        assert!((2.0 * table.value_and_slope(0.77).0 - by_nodes(&few)).abs() < 1e-13);
     }
 
     #[test]

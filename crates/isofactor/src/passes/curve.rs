@@ -109,7 +109,9 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
     let mut places = [<V::Curve as Curve>::Place::<M>::default(); AHEAD];
     let mut first = 0;
     for (x, y) in x.chunks(AHEAD * M::WIDTH).zip(y.chunks(AHEAD * M::WIDTH)) {
-        for (place, (x, y)) in places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH))) {
+        for (place, (x, y)) in
+            places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH)))
+        {
             // A line of the cache at a time: a processor waits for few of them at once.
             m.fetch(x, FETCHED);
             m.fetch(y, FETCHED);

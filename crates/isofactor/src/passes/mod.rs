@@ -349,7 +349,9 @@ impl<'a> Entries<'a> {
                     let moments = &mut *moments;
                     simd::dispatch_wide(Residuals { table, scores, values, moments })
                 });
-                found.collect()
+                let found: Vec<Found> = found.collect();
+                moments.settle(table.reach(in_order(found.clone()).0));
+                found
             },
         );
         let found = in_order(found.concat());

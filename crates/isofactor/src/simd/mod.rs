@@ -332,9 +332,8 @@ mod tests {
 
     /// Numbers of few digits, whose sums are exact in any order; `gap` is one of them.
     fn lists(gap: f64) -> [[f64; ALL]; 3] {
-        let mut lists = [0, 1, 2].map(|i| {
-            std::array::from_fn(|k| ((7 * k + 3 * i) % 11) as f64 / 8.0 - 0.5)
-        });
+        let mut lists =
+            [0, 1, 2].map(|i| std::array::from_fn(|k| ((7 * k + 3 * i) % 11) as f64 / 8.0 - 0.5));
         lists[0][5] = gap;
         lists
     }

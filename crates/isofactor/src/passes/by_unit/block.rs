@@ -179,9 +179,13 @@ impl Seen {
             Link::Known(KnownLink::Identity) => {
                 simd::dispatch_wide(Slopes { curve: &Straight, scores, values, residuals, slopes })
             }
-            Link::Learned(link) => {
-                simd::dispatch_wide(Slopes { curve: link.fine(), scores, values, residuals, slopes })
-            }
+            Link::Learned(link) => simd::dispatch_wide(Slopes {
+                curve: link.fine(),
+                scores,
+                values,
+                residuals,
+                slopes,
+            }),
             link => simd::dispatch_wide(Slopes { curve: link, scores, values, residuals, slopes }),
         };
     }
