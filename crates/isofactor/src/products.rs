@@ -221,7 +221,7 @@ fn add_rows<M: Machine, const C: usize, const N: usize>(
 /// How many rows of a matrix are worked on in one go, whatever the number of threads, and from how
 /// many numbers on a second thread is worth having.
 const ROWS: usize = 1 << 6;
-const WORTH_A_THREAD: usize = 1 << 17;
+pub(crate) const WORTH_A_THREAD: usize = 1 << 17;
 
 /// `A w` for a matrix given by its rows.
 pub(crate) fn times(rows: &[&[f64]], w: &[f64]) -> Vec<f64> {
@@ -269,20 +269,36 @@ impl Kernel for Times<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let w = self.w.chunks_exact(M::WIDTH);
-        for (row, product) in self.rows.iter().zip(self.products) {
-            let a = row.chunks_exact(M::WIDTH);
-            let rests = a.remainder().iter().zip(w.remainder());
-            // Two sums, or each addition would wait for the one before.
-            let mut sums = [m.splat(0.0); 2];
-            for (a, w) in a.zip(w.clone()) {
-                sums[1] = m.mul_add(m.load(a), m.load(w), sums[1]);
-                sums.swap(0, 1);
-            }
-            let rest: f64 = rests.map(|(a, w)| a * w).sum();
-            *product = m.sum(m.add(sums[0], sums[1])) + rest;
+        // Four rows at a time, or each addition would wait for the one before.
+        let (rows, rest) = self.rows.as_chunks::<4>();
+        let (fours, one_by_one) = self.products.split_at_mut(4 * rows.len());
+        for (rows, products) in rows.iter().zip(fours.chunks_exact_mut(4)) {
+            products.copy_from_slice(&dots(m, *rows, self.w));
+        }
+        for (row, product) in rest.iter().zip(one_by_one) {
+            [*product] = dots(m, [*row], self.w);
         }
     }
+}
+
+/// `a . w` for `N` rows `a`.
+#[inline(always)]
+fn dots<M: Machine, const N: usize>(m: M, rows: [&[f64]; N], w: &[f64]) -> [f64; N] {
+    let (rows, whole) = (rows.map(|row| &row[..w.len()]), w.len() / M::WIDTH * M::WIDTH);
+    let mut sums = [m.splat(0.0); N];
+    for k in (0..whole).step_by(M::WIDTH) {
+        let w = m.load(&w[k..]);
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            *sum = m.mul_add(m.load(&row[k..]), w, *sum);
+        }
+    }
+    let mut dots = sums.map(|sum| m.sum(sum));
+    for k in whole..w.len() {
+        for (dot, row) in dots.iter_mut().zip(rows) {
+            *dot += row[k] * w[k];
+        }
+    }
+    dots
 }
 
 /// `A'g` for some rows.

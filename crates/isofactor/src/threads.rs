@@ -1,5 +1,7 @@
 //! Threads to work on: as many as asked for, and no answer depends on how many.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use crate::error::{ConfigError, NumericalError, Result};
@@ -42,9 +44,49 @@ pub(crate) fn in_turn<T: Send, S, R: Send>(
     found.into_iter().map(|(_, found)| found).collect()
 }
 
+/// Does work that is too short to be shared, while another thread stays awake for what comes next: one
+/// that finds nothing to do soon falls asleep, and waking it takes longer than such work.
+pub(crate) fn attended<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    if rayon::current_num_threads() == 1 {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    let attend = || {
+        while !done.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    };
+    let work = || {
+        // Also where the work ends in a panic.
+        let _ends = Ends(&done);
+        work()
+    };
+    rayon::join(work, attend).0
+}
+
+/// Tells that something has ended when it goes.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attended_work_comes_to_its_end_and_so_does_who_attends() {
+        for threads in [1, 2, 5] {
+            let pool = pool(threads).unwrap();
+            assert_eq!(pool.install(|| (0..1000).map(|i| attended(|| i)).sum::<i32>()), 499_500);
+            let fails = || pool.install(|| attended(|| panic!("as it should")));
+            let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(fails));
+            assert!(failed.is_err());
+        }
+    }
 
     #[test]
     fn parts_are_worked_on_once_and_come_back_in_their_order() {

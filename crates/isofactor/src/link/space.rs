@@ -14,6 +14,7 @@ use crate::{
         table::{GramMoments, Grid, LinearMoments, ORDER, Table, quintics},
     },
     products,
+    threads::attended,
 };
 
 /// The relative error of the table, against the norm of the link (its slope: norm per bandwidth).
@@ -87,6 +88,12 @@ impl LinkSpace {
             }
         });
         Self { kernel, grid, basis, node_basis, thin_basis: OnceLock::new() }
+    }
+
+    /// Does work on the nodes: on all threads where they are many, and otherwise so that the threads
+    /// are there for what comes next.
+    pub(crate) fn work<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        if self.node_basis.len() < products::WORTH_A_THREAD { attended(work) } else { work() }
     }
 
     /// Where the sections that span the space are centred, in order.

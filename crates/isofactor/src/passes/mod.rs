@@ -251,7 +251,7 @@ impl<'a> Entries<'a> {
             return self.pass_with(factors, scores, Tabled::Known(link), need, evaluated);
         };
         let reach = evaluated.room.reach.unwrap_or(f64::INFINITY);
-        let table = learned.fine_within(reach);
+        let table = learned.space().work(|| learned.fine_within(reach));
         let first = Tabled::Learned(learned, table);
         let largest = self.pass_with(factors, scores.again(), first, need, evaluated);
         if largest <= learned.space().half_width() {
@@ -355,9 +355,12 @@ impl<'a> Entries<'a> {
             },
         );
         let found = in_order(found.concat());
-        let mut coarse = LinearMoments::zero(link.space().grid());
-        FineMoments::collect(tables, table.reach(found.0), &mut coarse);
-        (found, ResidualMoments(coarse))
+        let moments = link.space().work(|| {
+            let mut moments = LinearMoments::zero(link.space().grid());
+            FineMoments::collect(tables, table.reach(found.0), &mut moments);
+            ResidualMoments(moments)
+        });
+        (found, moments)
     }
 
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an

@@ -21,10 +21,12 @@ impl Problem<'_> {
             self.evaluate(state, Need::Moments)?;
         }
         let Some(moments) = &state.evaluated.moments else { return Ok(false) };
-        let gradient = self.objective.link_gradient(&self.entries, moments, &link);
+        let space = link.space().clone();
+        let gradient = space.work(|| self.objective.link_gradient(&self.entries, moments, &link));
         match self.link_step {
             StepLength::Fixed(step) => {
-                state.link = Link::Learned(self.stepped_link(&link, step, &gradient)?);
+                state.link =
+                    Link::Learned(space.work(|| self.stepped_link(&link, step, &gradient))?);
                 self.evaluate(state, Need::Pull)?;
                 Ok(true)
             }
@@ -86,7 +88,7 @@ impl Problem<'_> {
         let mut step = first.unwrap_or(safe);
         let before = state.value.of_link();
         for _ in 0..MOST_TRIALS {
-            let moved = self.stepped_link(link, step, gradient)?;
+            let moved = link.space().work(|| self.stepped_link(link, step, gradient))?;
             let difference: Vec<f64> =
                 moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
             let [squares, along] =
