@@ -168,16 +168,32 @@ impl<const C: usize> Kernel for AddProduct<'_, C> {
     #[inline(always)]
     fn run<M: Machine>(self, _: M) {
         let width = if C > 0 { C } else { self.width };
-        let pairs = self.to.chunks_exact_mut(2 * width).zip(self.part.chunks_exact(2 * width));
-        for (to, z) in pairs {
-            add_rows::<M, C, 2>(to, self.a, z, self.by, width);
-        }
-        if !self.part.len().is_multiple_of(2 * width) {
-            let last = self.part.len() - width;
-            let (to, z) = (&mut self.to[last..], &self.part[last..]);
-            add_rows::<M, C, 1>(to, self.a, z, self.by, width);
-        }
+        // As many rows at a time as there are registers for, and enough that no sum waits for itself.
+        let (to, z) = (self.to, self.part);
+        let (to, z) = match width {
+            ..=3 => add_rows_by::<M, C, 4>(to, self.a, z, self.by, width),
+            _ => add_rows_by::<M, C, 2>(to, self.a, z, self.by, width),
+        };
+        add_rows_by::<M, C, 1>(to, self.a, z, self.by, width);
     }
+}
+
+/// As many rows of the product as `N` at a time make up; the rest comes back.
+#[inline(always)]
+fn add_rows_by<'t, 'z, M: Machine, const C: usize, const N: usize>(
+    to: &'t mut [Lanes],
+    a: f64,
+    z: &'z [Lanes],
+    by: &[Lanes],
+    width: usize,
+) -> (&'t mut [Lanes], &'z [Lanes]) {
+    let whole = z.len() / (N * width) * (N * width);
+    let (to, to_rest) = to.split_at_mut(whole);
+    let (z, z_rest) = z.split_at(whole);
+    for (to, z) in to.chunks_exact_mut(N * width).zip(z.chunks_exact(N * width)) {
+        add_rows::<M, C, N>(to, a, z, by, width);
+    }
+    (to_rest, z_rest)
 }
 
 /// `N` rows of the product: in registers while the width `C` is known, in place otherwise.

@@ -183,16 +183,17 @@ fn add_entries<M: Machine, const C: usize>(
     weights: impl Weights,
     gathered: Gathered<'_, C>,
 ) {
-    if gathered.are_far || weights.are_far() {
-        add_far_or_near::<M, C, true>(m, out, weights, gathered);
-    } else {
-        add_far_or_near::<M, C, false>(m, out, weights, gathered);
+    match (gathered.are_far, weights.are_far()) {
+        (false, false) => add_asking::<M, C, false, false>(m, out, weights, gathered),
+        (false, true) => add_asking::<M, C, false, true>(m, out, weights, gathered),
+        (true, false) => add_asking::<M, C, true, false>(m, out, weights, gathered),
+        (true, true) => add_asking::<M, C, true, true>(m, out, weights, gathered),
     }
 }
 
-/// The same, where factors or weights are `FAR` or all are near.
+/// The same, where `FACTORS` and `WEIGHTS` are asked for ahead or not.
 #[inline(always)]
-fn add_far_or_near<M: Machine, const C: usize, const FAR: bool>(
+fn add_asking<M: Machine, const C: usize, const FACTORS: bool, const WEIGHTS: bool>(
     m: M,
     out: &mut [Lanes],
     weights: impl Weights,
@@ -201,9 +202,11 @@ fn add_far_or_near<M: Machine, const C: usize, const FAR: bool>(
     let (pairs, rest) = gathered.indices[..weights.len()].as_chunks::<2>();
     let mut sum = Sum::<C>::from(out);
     for (pair, [a, b]) in pairs.iter().enumerate() {
-        if FAR {
-            for entry in [2 * pair, 2 * pair + 1] {
+        for entry in [2 * pair, 2 * pair + 1] {
+            if FACTORS {
                 gathered.fetch(m, entry);
+            }
+            if WEIGHTS {
                 weights.fetch(m, entry);
             }
         }
