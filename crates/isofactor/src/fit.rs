@@ -469,6 +469,7 @@ fn finish(
     let Findings { constants, standing } = findings;
     // What was known of every entry is not needed any more, and takes room.
     let State { factors, link, scores, evaluated, .. } = state;
+    link.prepare();
     drop((scores, evaluated));
     let baseline = baseline.unwrap_or_else(|| Baseline::new(input.train));
     let (offsets, fold_in) = (None, None);

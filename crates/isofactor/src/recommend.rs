@@ -105,7 +105,7 @@ impl FittedModel {
         let (pool, ready) = (threads::pool(threads)?, Vec::new().into_iter());
         // A learned link makes its table at its first use, with the help of all threads: not inside
         // work that they share already.
-        self.link.value_and_slope(0.0);
+        self.link.prepare();
         Ok(Recommendations { model: self, side, excluded, top, pool, next: 0, ready })
     }
 

@@ -45,7 +45,8 @@ pub(crate) fn in_turn<T: Send, S, R: Send>(
 }
 
 /// Does work that is too short to be shared, while another thread stays awake for what comes next: one
-/// that finds nothing to do soon falls asleep, and waking it takes longer than such work.
+/// that finds nothing to do soon falls asleep, and waking it takes longer than such work. The work must
+/// not share itself out to threads: one of them could be waiting for its end.
 pub(crate) fn attended<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     if rayon::current_num_threads() == 1 {
         return work();

@@ -296,7 +296,10 @@ impl Kernel for Collect<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Plain;
+    use crate::{
+        link::{Kernel as Family, KernelFamily, LinkSpace},
+        simd::Plain,
+    };
 
     fn sine(grid: Grid) -> Table {
         let d = grid.spacing();
@@ -359,6 +362,53 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_reaches_less_far_is_the_same_as_far_as_it_reaches() {
+        let kernel = Family::try_new(KernelFamily::Gaussian, 0.4).unwrap();
+        let space = LinkSpace::build(kernel, 2.0).unwrap();
+        let weights = space.nearest(|x| x.tanh()).unwrap();
+        let whole = FineTable::new(&space.table(&weights));
+        assert!(whole.covers(2.0));
+        for reach in [0.0, 0.31, 1.0, 1.999, 2.0] {
+            let near = space.fine_within(&weights, reach);
+            assert!(near.covers(reach) && !near.covers(1.01 * reach + 1e-9));
+            let x: Vec<f64> = (0..50).map(|i| reach * (i as f64 / 24.5 - 1.0)).collect();
+            let [a, b] = [&near, &whole].map(|table| simd::dispatch_wide(At(table, &x)));
+            assert_eq!(a, b);
+        }
+    }
+
+    #[test]
+    fn every_machine_reads_a_table_alike() {
+        let coarse = sine(Grid::new(2.0, 100));
+        let table = FineTable::new(&coarse);
+        let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 25.0 - 1.98).collect();
+        let y: Vec<f64> = x.iter().map(|x| x.cos()).collect();
+        let sums = |moments: FineMoments| {
+            let (mut tables, mut sums) = ([moments], LinearMoments::zero(coarse.grid()));
+            tables[0].settle(table.reach(2.0));
+            FineMoments::collect(&mut tables, table.reach(2.0), &mut sums);
+            sums.node_weights().1
+        };
+        let room = || {
+            let mut moments = FineMoments::default();
+            moments.fit(&table);
+            moments
+        };
+        let mut moments = [room(), room(), room()];
+        let [a, b, c] = &mut moments;
+        let found = [
+            Residuals(&table, &x, &y, a).run(Plain::<false>),
+            simd::dispatch(Residuals(&table, &x, &y, b)),
+            simd::dispatch_wide(Residuals(&table, &x, &y, c)),
+        ];
+        let [plain, four, wide] = moments.map(sums);
+        let gap =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(gap(&found[0], &found[1]) < 1e-13 && gap(&found[0], &found[2]) < 1e-13);
+        assert!(gap(&plain, &four) < 1e-12 && gap(&plain, &wide) < 1e-12);
+    }
+
+    #[test]
     fn slopes_stay_within_their_bound_and_reach_most_of_it() {
         let coarse = sine(Grid::new(2.0, 100));
         let table = FineTable::new(&coarse);
@@ -395,7 +445,9 @@ mod tests {
         let table = FineTable::new(&coarse);
         let mut moments = FineMoments::default();
         moments.fit(&table);
-        simd::dispatch_wide(Residuals(&table, &[-2.2, 2.2, -3.9, 0.1], &[1.0; 4], &mut moments));
+        // More than any machine holds, so that each of its tables is counted in.
+        let x: Vec<f64> = (0..32).map(|i| [-2.2, 2.2, -3.9, 0.1, 1.9][i % 5]).collect();
+        simd::dispatch_wide(Residuals(&table, &x, &[1.0; 32], &mut moments));
         let used = table.reach(3.9);
         let mut tables = [moments];
         tables[0].settle(used.clone());

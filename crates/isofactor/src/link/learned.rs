@@ -71,8 +71,8 @@ impl LearnedLink {
         self.tables.fine.get_or_init(|| FineTable::new(self.table()))
     }
 
-    /// The same for passes over scores most of which are known to be at most `reach` in absolute
-    /// value. [`FineTable::covers`] tells whether it was enough.
+    /// The same for passes over scores that are expected to be at most `reach` in absolute value.
+    /// [`FineTable::covers`] tells whether they were.
     ///
     /// A table is made for every step of a link, and mostly scores lie on a small part of its domain.
     pub(crate) fn fine_within(&self, reach: f64) -> &FineTable {

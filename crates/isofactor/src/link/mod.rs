@@ -55,6 +55,14 @@ impl Link {
         }
     }
 
+    /// Makes the tables of a learned link, before work that threads share: made within it, one thread
+    /// could wait for a table that it has itself begun.
+    pub(crate) fn prepare(&self) {
+        if let Link::Learned(link) = self {
+            link.fine();
+        }
+    }
+
     /// Whether it came from the data.
     pub fn is_learned(&self) -> bool {
         !matches!(self, Link::Known(_))

@@ -169,13 +169,16 @@ impl<'a> SlopeProgram<'a> {
         slack: f64,
         rounds: &mut Range<usize>,
     ) -> bool {
+        let mut first = true;
         bounds.into_iter().all(|bound| {
             let (normal, level) = self.half_space(bound);
             let violation = level - linalg::dot(&normal, &search.point);
-            // Found this way it may be a last digit smaller than where it was seen first. One that is
-            // about as large as the slack is taken in, or it would be looked at again for ever.
-            violation <= slack / 2.0
-                || rounds.next().is_some() && search.take_in(bound, (normal, level), violation)
+            // The first was seen to be violated by another way to find its slope, which rounds differently:
+            // if it were passed over here, it would be seen again for ever.
+            let least = if std::mem::replace(&mut first, false) { slack } else { 0.0 };
+            violation <= slack && least == 0.0
+                || rounds.next().is_some()
+                    && search.take_in(bound, (normal, level), violation.max(least))
         })
     }
 

@@ -90,8 +90,8 @@ impl LinkSpace {
         Self { kernel, grid, basis, node_basis, thin_basis: OnceLock::new() }
     }
 
-    /// Does work on the nodes: on all threads where they are many, and otherwise so that the threads
-    /// are there for what comes next.
+    /// Does work on the nodes: as it is where they are so many that products with them are shared by
+    /// threads, and otherwise so that the threads are there for what comes next.
     pub(crate) fn work<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         if self.node_basis.len() < products::WORTH_A_THREAD { attended(work) } else { work() }
     }
@@ -152,10 +152,10 @@ impl LinkSpace {
         let (first, weights) = moments.node_weights();
         let jets = &self.jets_on(moments.grid())[3 * first * self.dimension()..];
         let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).take(weights.len()).collect();
-        match rows.is_empty() {
-            true => vec![0.0; self.dimension()],
-            false => products::transpose_times(&rows, &weights),
+        if rows.is_empty() {
+            return vec![0.0; self.dimension()];
         }
+        products::transpose_times(&rows, &weights)
     }
 
     /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or the

@@ -331,7 +331,8 @@ impl Kernel for AddScores<'_> {
 impl LinearMoments {
     /// Weights on the (value, slope, curvature) of nodes that follow each other, and the first of
     /// them, such that the sum over scores of any tabulated function is the sum over nodes of weight
-    /// times jet: the transpose of [`Table::from_nodes`] and evaluation. None where there are no scores.
+    /// times jet: the transpose of [`Table::from_nodes`] and evaluation. Where there are no scores there
+    /// are no weights.
     pub fn node_weights(&self) -> (usize, Vec<f64>) {
         let is_used = |sums: &[f64; ORDER]| *sums != [0.0; ORDER];
         let ends = self.sums.iter().position(is_used).zip(self.sums.iter().rposition(is_used));

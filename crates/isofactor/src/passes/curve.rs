@@ -112,7 +112,7 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
         for (place, (x, y)) in
             places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH)))
         {
-            // A line of the cache at a time: a processor waits for few of them at once.
+            // A line of the cache or half of one at a time: a processor waits for few of them at once.
             m.fetch(x, FETCHED);
             m.fetch(y, FETCHED);
             let x = m.load(x);

@@ -112,7 +112,7 @@ struct Room {
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
     factors: Option<Factors>,
-    /// The largest score of the last pass in absolute value.
+    /// The largest score of the last pass with a learned link, in absolute value.
     reach: Option<f64>,
 }
 
@@ -254,12 +254,11 @@ impl<'a> Entries<'a> {
         let table = learned.space().work(|| learned.fine_within(reach));
         let first = Tabled::Learned(learned, table);
         let largest = self.pass_with(factors, scores.again(), first, need, evaluated);
-        if largest <= learned.space().half_width() {
-            evaluated.room.reach = Some(largest);
-            if !table.covers(largest) {
-                let (found, whole) = (scores.found(), Tabled::Learned(learned, learned.fine()));
-                self.pass_with(factors, found, whole, need, evaluated);
-            }
+        // Beyond the domain nothing means anything; a link on a wider one comes next.
+        evaluated.room.reach = Some(largest).filter(|largest| largest.is_finite());
+        if !table.covers(largest) && largest <= learned.space().half_width() {
+            let (found, whole) = (scores.found(), Tabled::Learned(learned, learned.fine()));
+            self.pass_with(factors, found, whole, need, evaluated);
         }
         largest
     }
@@ -350,7 +349,7 @@ impl<'a> Entries<'a> {
                     simd::dispatch_wide(Residuals { table, scores, values, moments })
                 });
                 let found: Vec<Found> = found.collect();
-                moments.settle(table.reach(in_order(found.clone()).0));
+                moments.settle(table.reach(largest(found.iter().map(|found| found.0))));
                 found
             },
         );
@@ -482,12 +481,61 @@ impl<'a> Entries<'a> {
 }
 
 /// The largest of all, not a number if one is not.
-fn largest(found: Vec<f64>) -> f64 {
+fn largest(found: impl IntoIterator<Item = f64>) -> f64 {
     found.into_iter().fold(0.0, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
 }
 
 /// The largest score, and the sums of squares added in the order of the blocks.
 fn in_order(found: Vec<Found>) -> Found {
     let squares = found.iter().fold(0.0, |sum, block| sum + block.1);
-    (largest(found.into_iter().map(|block| block.0).collect()), squares)
+    (largest(found.into_iter().map(|block| block.0)), squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        init::random_factors,
+        link::{Kernel, KernelFamily, LinkSpace},
+        observations::Shape,
+    };
+
+    #[test]
+    fn what_a_pass_finds_does_not_depend_on_the_passes_before() {
+        let shape = Shape { rows: 220, columns: 130 };
+        let value = |i: usize, t: usize| ((i * 3 + t) as f64).sin();
+        let observations = Observations::complete(shape, value).unwrap();
+        let entries = Entries::new(&observations);
+        let near = random_factors(shape, 3, 1);
+        let (mut far, mut broken) = (near.clone(), near.clone());
+        far.scale(1.7);
+        broken.scale(f64::NAN);
+        let mut scores = Vec::new();
+        let half_width = 1.5 * entries.scores(&far, &mut scores);
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, half_width / 4.0).unwrap();
+        let space = Arc::new(LinkSpace::build(kernel, half_width).unwrap());
+        let weights = space.nearest(|x| x.tanh()).unwrap();
+        for need in [Need::Nothing, Need::Pull, Need::Moments] {
+            let mut used = Evaluated::default();
+            // A short table after the first, scores beyond it, none at all, and short again.
+            for factors in [&near, &near, &far, &broken, &near, &far] {
+                // No table is left of the link before.
+                let link = Link::Learned(LearnedLink::new(space.clone(), weights.clone()));
+                let mut fresh = Evaluated::default();
+                let found = [&mut used, &mut fresh].map(|evaluated| {
+                    entries.score_and_evaluate(factors, &mut scores, &link, need, evaluated)
+                });
+                if found[0].is_nan() {
+                    assert!(found[1].is_nan());
+                    continue;
+                }
+                assert_eq!((found[0], used.squares), (found[1], fresh.squares));
+                assert_eq!(used.pull, fresh.pull);
+                let moments = |of: &Evaluated| of.moments.as_ref().map(|moments| moments.0.clone());
+                assert_eq!(moments(&used), moments(&fresh));
+            }
+        }
+    }
 }

@@ -173,6 +173,7 @@ impl Problem<'_> {
 
     /// The sum of squares of the entries whose scores are inside the link's domain.
     fn squares_inside(&self, state: &State) -> f64 {
+        state.link.prepare();
         let Some(link) = state.link.learned() else { return 0.0 };
         let half_width = link.space().half_width();
         let values = self.entries.observations().values();

@@ -80,6 +80,8 @@ fn any_number_of_threads_gives_the_same_bits() {
         ..FitConfig::bcd()
     };
     let lbfgs = FitConfig { iterations: 30, solver: SolverKind::Lbfgs, ..bcd.clone() };
+    let free = FitConfig { monotone: "off".parse().unwrap(), ..bcd.clone() };
+    let free_lbfgs = FitConfig { monotone: "off".parse().unwrap(), ..lbfgs.clone() };
     let run = |config: &FitConfig, threads| {
         let input = FitInput { threads, ..FitInput::new(&observations) };
         let model = fit(config, &input, &mut Unwatched).unwrap();
@@ -87,7 +89,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         let weights = model.link.learned().unwrap().weights();
         (bits(&model.factors.rows()), bits(&model.factors.columns()), bits(weights))
     };
-    for config in [bcd, lbfgs] {
+    for config in [bcd, lbfgs, free, free_lbfgs] {
         let one = run(&config, 1);
         assert_eq!(one, run(&config, 2));
         assert_eq!(one, run(&config, 3));

@@ -70,6 +70,7 @@ impl<'a> Entries<'a> {
 impl ByUnit<'_> {
     /// `G` of every unit, and `h`, with nothing for the other side.
     pub fn equations(&self, factors: &Factors, link: &Link) -> (Systems, Factors) {
+        link.prepare();
         let rank = factors.rank();
         let mut right = factors.only(self.side);
         let (own, others) = (factors.held(self.side), factors.held(self.side.other()));
@@ -104,6 +105,7 @@ impl ByUnit<'_> {
     /// Every unit makes its Gauss-Newton step with this damping (a triangle), or part of it, or
     /// none: its squares do not rise, and its scores do not leave the link's domain.
     pub fn refit(&self, factors: &mut Factors, link: &Link, damping: &[f64]) {
+        link.prepare();
         let (rank, width) = (factors.rank(), factors.width());
         let (own, others) = factors.sides_mut(self.side);
         let mut damped = others.to_vec();
