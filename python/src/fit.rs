@@ -177,16 +177,17 @@ impl Work {
         let Work { mut config, data, holdout, threads, start } = self;
         let Data { rows, columns, train, validation } = data;
         let shape = Shape { rows: rows.len(), columns: columns.len() };
-        let train = Observations::arrange(shape, train)?;
-        train.check_can_be_fitted()?;
-        let validation = validation.map(|list| Observations::arrange(shape, list)).transpose()?;
         let (train, validation) = match holdout {
             Some(share) => {
-                let (train, held) = hold_out(train, share, config.seed)?;
+                let (train, held) = hold_out(shape, train, share, config.seed)?;
                 (train, Some(held))
             }
-            None => (train, validation),
+            None => {
+                let arrange = |list| Observations::arrange(shape, list);
+                (arrange(train)?, validation.map(arrange).transpose()?)
+            }
         };
+        train.check_can_be_fitted()?;
         let start = start.map(|earlier| GivenStart::from_model(&earlier.labelled, &rows, &columns));
         if let Some(start) = &start {
             start.settle(&mut config);

@@ -4,7 +4,8 @@ use isofactor::{FitInput, Observations, model::Offsets};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A fingerprint of the entries, the held-out entries, the start and the truth of a fit: the same
-/// for the same numbers in the same order, different otherwise but for a chance of 2^-128.
+/// for the same numbers, different otherwise but for a chance of 2^-128. In which order the entries of
+/// a row came does not matter.
 pub fn fingerprint(input: &FitInput<'_>) -> String {
     let mut sum = Sum(Xxh3::new());
     sum.observations(Some(input.train));

@@ -39,7 +39,8 @@ impl Fit {
         let Shape { rows, columns } = entries.shape();
         let (train, held) = match holdout {
             Some(share) => {
-                let (train, held) = hold_out(entries, share, 1).unwrap();
+                let (train, held) =
+                    hold_out(entries.shape(), entries.iter().collect(), share, 1).unwrap();
                 (train, Some(held))
             }
             None => (entries, None),

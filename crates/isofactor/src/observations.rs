@@ -91,6 +91,18 @@ impl EntryList {
         self.values.is_empty()
     }
 
+    /// Fails where there are none, too many, or one that is not finite or not inside the shape.
+    pub(crate) fn check(&self, shape: Shape) -> Result<()> {
+        check_size(shape, self.len())?;
+        let mut entries = self.iter().enumerate();
+        entries.try_for_each(|(position, entry)| check_entry(shape, position, &entry))
+    }
+
+    /// Where each row begins once entries are put in the order of their rows, and where the last ends.
+    pub(crate) fn row_starts(&self, shape: Shape) -> Vec<usize> {
+        starts(shape.rows, self.rows.iter().map(|&row| row as usize))
+    }
+
     /// The entries in the order they came.
     pub fn iter(&self) -> impl Iterator<Item = Entry> + Clone + '_ {
         let places = self.rows.iter().zip(&self.columns);
@@ -112,9 +124,10 @@ impl FromIterator<Entry> for EntryList {
 
 /// Observed entries, proven to be finite and inside their shape.
 ///
-/// Entries are held in the order of their rows (within a row, in the order given); an entry's
+/// Entries are held in the order of their rows, within a row in that of their columns; an entry's
 /// place in that order is its number `k`. The same pair may occur several times: each occurrence
-/// is an observation of its own.
+/// is an observation of its own, and they are held in the order of their values. So the order in
+/// which entries are given means nothing.
 ///
 /// Column by column they are held in bands: a band is a run of rows that fits in a fast cache, with
 /// its factors and a number for each of its entries, and within a band the entries are in the order
@@ -166,11 +179,8 @@ impl Observations {
     /// Checks the entries and arranges them by row and by column, keeping no more than 28 bytes
     /// an entry on the way.
     pub fn arrange(shape: Shape, entries: EntryList) -> Result<Self> {
-        check_size(shape, entries.len())?;
-        for (position, entry) in entries.iter().enumerate() {
-            check_entry(shape, position, &entry)?;
-        }
-        let row_starts = starts(shape.rows, entries.rows.iter().map(|&row| row as usize));
+        entries.check(shape)?;
+        let row_starts = entries.row_starts(shape);
         let mut next = row_starts.clone();
         let mut columns = vec![0u32; entries.len()];
         let mut values = vec![0.0; entries.len()];
@@ -181,6 +191,7 @@ impl Observations {
             values[k] = entry.value;
         }
         drop(entries);
+        order_rows(&row_starts, &mut columns, &mut values);
         let band_rows = bands(shape, &row_starts);
         let groups = band_rows.windows(2).enumerate().flat_map(|(band, rows)| {
             let of_band = &columns[row_starts[rows[0]]..row_starts[rows[1]]];
@@ -277,10 +288,9 @@ impl Observations {
 
     /// How many entries repeat a pair that occurred before.
     pub fn repeated(&self) -> usize {
-        let mut seen = vec![usize::MAX; self.shape.columns];
-        self.iter()
-            .filter(|entry| std::mem::replace(&mut seen[entry.column], entry.row) == entry.row)
-            .count()
+        let of_row =
+            |row| self.row(row).columns.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        (0..self.shape.rows).map(of_row).sum()
     }
 
     /// The mean of the observed values.
@@ -372,6 +382,27 @@ fn bands(shape: Shape, row_starts: &[usize]) -> Vec<usize> {
     band_rows
 }
 
+/// Puts the entries of each row in the order of their columns, repeated ones in that of their values.
+///
+/// The way by columns picks out a number of each entry, and in ordered rows those that follow each
+/// other are picked out soon after each other.
+fn order_rows(row_starts: &[usize], columns: &mut [u32], values: &mut [f64]) {
+    let mut of_row: Vec<(u32, f64)> = Vec::new();
+    for ends in row_starts.windows(2) {
+        let (columns, values) = (&mut columns[ends[0]..ends[1]], &mut values[ends[0]..ends[1]]);
+        // Most often they come so, each pair once.
+        if columns.is_sorted_by(|a, b| a < b) {
+            continue;
+        }
+        of_row.clear();
+        of_row.extend(columns.iter().copied().zip(values.iter().copied()));
+        of_row.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        for (place, entry) in columns.iter_mut().zip(values).zip(&of_row) {
+            (*place.0, *place.1) = *entry;
+        }
+    }
+}
+
 fn check_size(shape: Shape, count: usize) -> Result<()> {
     let limit = u32::MAX as usize;
     let sizes = [("rows", shape.rows), ("columns", shape.columns), ("observed entries", count)];
@@ -431,7 +462,7 @@ mod tests {
         let observations = Observations::try_new(Shape { rows: 2, columns: 2 }, &entries).unwrap();
         assert_eq!(observations.len(), 4);
         assert_eq!(observations.repeated(), 2);
-        assert_eq!(observations.row(1).values, [1.0, 3.0, 1.0]);
+        assert_eq!(observations.row(1).values, [1.0, 1.0, 3.0]);
     }
 
     #[test]
@@ -494,6 +525,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_order_in_which_entries_come_means_nothing(
+            raw in prop::collection::vec((0usize..6, 0usize..5, -2i32..3), 1..60),
+            turned in 0usize..60,
+        ) {
+            let shape = Shape { rows: 6, columns: 5 };
+            let mut entries: Vec<Entry> =
+                raw.iter().map(|&(r, c, v)| entry(r, c, f64::from(v))).collect();
+            let arranged = Observations::try_new(shape, &entries).unwrap();
+            prop_assert!(arranged.iter().is_sorted_by(|a, b| {
+                (a.row, a.column, a.value) <= (b.row, b.column, b.value)
+            }));
+            entries.reverse();
+            entries.rotate_left(turned % raw.len());
+            prop_assert_eq!(Observations::try_new(shape, &entries).unwrap(), arranged);
+        }
+
         #[test]
         fn rows_and_columns_show_the_same_entries(
             raw in prop::collection::vec((0usize..6, 0usize..5, -1e3f64..1e3), 1..60)

@@ -94,7 +94,7 @@ struct Errors {
 
 impl Study {
     fn run(made: &MadePanel, seen: &Observations, truth: &Truth) -> Result<Self, Failure> {
-        let (train, held) = hold_out(seen.clone(), 0.1, made.seed)?;
+        let (train, held) = hold_out(seen.shape(), seen.iter().collect(), 0.1, made.seed)?;
         let unseen = unseen(seen);
         let config = FitConfig { seed: made.seed, ..FitConfig::default() };
         let mut progress = Progress::new(&config);

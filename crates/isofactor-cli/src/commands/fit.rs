@@ -197,16 +197,17 @@ impl Data {
         let validation = args.valid.as_deref().map(&mut read).transpose()?;
         // Rows and columns that only the validation entries have belong to the matrix too.
         let shape = Shape { rows: rows.len(), columns: columns.len() };
-        let train = Observations::arrange(shape, train)?;
-        train.check_can_be_fitted()?;
-        let (train, validation) = match (args.holdout, validation) {
-            (Some(share), _) => {
-                let (train, held) = hold_out(train, share, args.seed)?;
+        let (train, validation) = match args.holdout {
+            Some(share) => {
+                let (train, held) = hold_out(shape, train, share, args.seed)?;
                 (train, Some(held))
             }
-            (None, Some(entries)) => (train, Some(Observations::arrange(shape, entries)?)),
-            (None, None) => (train, None),
+            None => {
+                let arrange = |entries| Observations::arrange(shape, entries);
+                (arrange(train)?, validation.map(arrange).transpose()?)
+            }
         };
+        train.check_can_be_fitted()?;
         Ok(Self { rows, columns, train, validation })
     }
 }

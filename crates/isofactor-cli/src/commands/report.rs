@@ -28,16 +28,18 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let known = read_model(&args.model)?;
     let format = args.table.format();
     let (train, unknown) = entries(&args.data, &format, &known)?;
+    let (shape, arrange) = (known.model.shape(), Observations::arrange);
     let (train, held_out, unknown) = match (args.holdout, &args.valid) {
         (Some(share), _) => {
-            let (train, held) = hold_out(train, share, known.model.provenance.config.seed)?;
+            let seed = known.model.provenance.config.seed;
+            let (train, held) = hold_out(shape, train, share, seed)?;
             (train, Some(held), unknown)
         }
         (None, Some(path)) => {
             let (held, of_held) = entries(path, &format, &known)?;
-            (train, Some(held), unknown + of_held)
+            (arrange(shape, train)?, Some(arrange(shape, held)?), unknown + of_held)
         }
-        (None, None) => (train, None, unknown),
+        (None, None) => (arrange(shape, train)?, None, unknown),
     };
     let LabelledModel { model, rows, columns } = &known;
     let name = name_of(&args.data);
@@ -59,7 +61,7 @@ fn entries(
     path: &Path,
     format: &TableFormat,
     known: &LabelledModel,
-) -> Result<(Observations, usize), Failure> {
+) -> Result<(EntryList, usize), Failure> {
     // Names that the model knows keep their numbers; others get higher ones.
     let (mut rows, mut columns) = (known.rows.clone(), known.columns.clone());
     let all = reading::entries(path, format, &mut rows, &mut columns)?;
@@ -74,5 +76,5 @@ fn entries(
         )));
     }
     let unknown = count - usable.len();
-    Ok((Observations::arrange(shape, usable)?, unknown))
+    Ok((usable, unknown))
 }

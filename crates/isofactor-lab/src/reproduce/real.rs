@@ -6,7 +6,7 @@ use std::{
 };
 
 use isofactor::{
-    Factors, FitConfig, FitInput, KnownLink, Link, Observations, Shape,
+    EntryList, Factors, FitConfig, FitInput, KnownLink, Link, Observations, Shape,
     config::{Bandwidth, LinkChoice, Monotone, ProjectFactors, StartLink, StepRule},
     init::spectral_factors,
     link::SlopeBounds,
@@ -50,7 +50,7 @@ impl RealData {
     }
 
     /// Reads it and checks that it is the paper's.
-    pub(crate) fn read(self, folder: Option<&Path>) -> Result<Observations> {
+    pub(crate) fn read(self, folder: Option<&Path>) -> Result<(Shape, EntryList)> {
         let folder = folder.ok_or_else(|| Error::OtherData {
             path: self.path(Path::new("")),
             reason: "needs the folder of real data (--data)".to_owned(),
@@ -67,8 +67,7 @@ impl RealData {
         let (mut rows, mut columns) = (Labels::default(), Labels::default());
         let entries = read_entries(&Source::new(&path), &format, &mut rows, &mut columns)?;
         let shape = Shape { rows: rows.len(), columns: columns.len() };
-        let observations = Observations::arrange(shape, entries)?;
-        let found = (shape.rows, shape.columns, observations.len());
+        let found = (shape.rows, shape.columns, entries.len());
         if found != self.counts() {
             let reason = format!(
                 "holds {} rows, {} columns and {} entries where the paper has {:?}",
@@ -79,13 +78,14 @@ impl RealData {
             );
             return Err(Error::OtherData { path, reason });
         }
-        Ok(observations)
+        Ok((shape, entries))
     }
 }
 
 /// Splits of a data set, made when they are asked for.
 pub(crate) struct Splits {
-    observations: Observations,
+    shape: Shape,
+    entries: EntryList,
     /// The last ones, so that the variants of a split do not make it again.
     last: Mutex<Vec<(u64, std::sync::Arc<Split>)>>,
 }
@@ -97,18 +97,18 @@ pub(crate) struct Split {
 }
 
 impl Splits {
-    pub(crate) fn of(observations: Observations) -> Self {
-        Self { observations, last: Mutex::new(Vec::new()) }
+    pub(crate) fn of((shape, entries): (Shape, EntryList)) -> Self {
+        Self { shape, entries, last: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn entries(&self) -> usize {
-        self.observations.len()
+        self.entries.len()
     }
 
     /// What of the data decides the results.
     pub(crate) fn key(&self) -> String {
-        let sum: f64 = self.observations.values().iter().sum();
-        format!("{:?} {} {sum}", self.observations.shape(), self.observations.len())
+        let sum: f64 = self.entries.iter().map(|entry| entry.value).sum();
+        format!("{:?} {} {sum}", self.shape, self.entries.len())
     }
 
     /// A tenth of each row held out, by the seed.
@@ -117,7 +117,7 @@ impl Splits {
         if let Some((_, split)) = lock().iter().find(|(known, _)| *known == seed) {
             return Ok(split.clone());
         }
-        let (training, held) = hold_out(self.observations.clone(), HELD_OUT, seed)?;
+        let (training, held) = hold_out(self.shape, self.entries.clone(), HELD_OUT, seed)?;
         let split = std::sync::Arc::new(Split { training, held });
         lock().push((seed, split.clone()));
         Ok(split)

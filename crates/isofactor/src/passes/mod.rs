@@ -38,7 +38,7 @@ pub(crate) use by_unit::ByUnit;
 use curve::{Curve, Largest, Residuals, Squares, Straight};
 use kernels::{FindScores, GatherColumns, SumRows};
 pub(crate) use product::Sparse;
-use pull::groups;
+use pull::{PullRoom, groups};
 
 /// About how many entries at least share a table of moments, and how many tables there are at most:
 /// of the residuals for a step of the link, where one costs as much to clear and to add up as some
@@ -106,8 +106,7 @@ impl Evaluated {
 /// What passes write to on the way, kept because it is large.
 #[derive(Debug, Default)]
 struct Room {
-    /// For the pulls of a band.
-    pulls: Vec<f64>,
+    pulls: PullRoom,
     /// Tables of moments, all zero between passes.
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.

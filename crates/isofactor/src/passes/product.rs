@@ -46,12 +46,17 @@ impl<'a> Sparse<'a> {
         let columns = self.entries.observations.shape().columns;
         let mut out = vec![ZERO; columns * of_rows.width()];
         let nothing = std::iter::repeat(());
-        self.entries.over_groups(nothing, &mut (), &mut out, |(), bands, (), out| {
-            for (number, of_band) in bands.iter().enumerate() {
-                let numbers = &self.numbers[of_band.band.entries.clone()];
-                self.entries.sum_columns(of_band, of_rows, numbers, number > 0, out);
-            }
-        });
+        self.entries.over_groups(
+            nothing,
+            (&mut (), &mut Vec::new()),
+            &mut out,
+            |(), bands, (), out| {
+                for (number, of_band) in bands.iter().enumerate() {
+                    let numbers = &self.numbers[of_band.band.entries.clone()];
+                    self.entries.sum_columns(of_band, of_rows, numbers, number > 0, out);
+                }
+            },
+        );
         out
     }
 }

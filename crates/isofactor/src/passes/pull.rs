@@ -37,17 +37,25 @@ pub(super) fn groups(bands: usize, entries: usize, columns: usize) -> Vec<Range<
     (0..groups).map(|group| group * bands / groups..(group + 1) * bands / groups).collect()
 }
 
+/// What passes that look for pulls write to on the way.
+#[derive(Debug, Default)]
+pub(super) struct PullRoom {
+    /// For the pulls of a band, where all threads work on the same.
+    pulls: Vec<f64>,
+    /// For what each group of bands pulls at the columns.
+    of_groups: Vec<Vec<Lanes>>,
+}
+
 impl Entries<'_> {
     /// The sum of squares, and the sums of the pulls `w_k = g_k phi'(x_k)`: `sum_k w_k v_t` of
     /// each row, `sum_k w_k u_i` of each column, written over what is there. Band after band, so
-    /// that the pulls that a band's rows leave for its columns are still at hand. `pulls` is room for
-    /// those of a band, where all threads work on the same.
+    /// that the pulls that a band's rows leave for its columns are still at hand.
     pub(super) fn pull_pass<K: Curve>(
         &self,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
         curve: &K,
-        pulls: &mut Vec<f64>,
+        room: &mut PullRoom,
         out: &mut Factors,
     ) -> Found {
         let width = factors.width();
@@ -60,7 +68,9 @@ impl Entries<'_> {
             let count = bands(group).iter().map(|of_band| of_band.row_blocks).sum();
             (blocks.by_ref().take(count).collect(), rows)
         });
-        let found = self.over_groups(shares, pulls, columns, |pulls, bands, share, columns| {
+        let PullRoom { pulls, of_groups } = room;
+        let rooms = (pulls, of_groups);
+        let found = self.over_groups(shares, rooms, columns, |pulls, bands, share, columns| {
             let (blocks, rows) = share;
             self.pull_bands(bands, blocks, factors, curve, pulls, [rows, columns])
         });
@@ -68,11 +78,12 @@ impl Entries<'_> {
     }
 
     /// What groups of bands find, each with its share of something, and the sum of what they write for
-    /// the columns. `room` is for the work where there is one group.
+    /// the columns. There is room for the work where there is one group, and for what each writes where
+    /// there are several.
     pub(super) fn over_groups<T: Send, S: Default, R: Send>(
         &self,
         shares: impl Iterator<Item = T>,
-        room: &mut S,
+        (room, parts): (&mut S, &mut Vec<Vec<Lanes>>),
         columns: &mut [Lanes],
         work: impl Fn(&mut S, &[BandBlocks<'_>], T, &mut [Lanes]) -> R + Sync + Send,
     ) -> Vec<R> {
@@ -80,14 +91,15 @@ impl Entries<'_> {
         if self.groups.len() == 1 {
             return shares.map(|(bands, share)| work(room, bands, share, columns)).collect();
         }
-        let parts = in_turn(shares, S::default, |room, (bands, share)| {
-            let mut part = vec![ZERO; columns.len()];
-            (work(room, bands, share, &mut part), part)
+        parts.resize_with(self.groups.len(), Vec::new);
+        let with_parts = shares.zip(parts.iter_mut());
+        let found = in_turn(with_parts, S::default, |room, ((bands, share), part)| {
+            part.resize(columns.len(), ZERO);
+            work(room, bands, share, part)
         });
-        let (found, parts): (Vec<R>, Vec<_>) = parts.into_iter().unzip();
         columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
             columns.fill(ZERO);
-            for part in &parts {
+            for part in &*parts {
                 let part = &part[chunk * CHUNK..];
                 columns.iter_mut().zip(part).for_each(|(sum, part)| *sum = simd::add(*sum, *part));
             }

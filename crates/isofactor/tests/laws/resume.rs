@@ -127,7 +127,8 @@ fn resumed_is_uninterrupted(config: &FitConfig, input: &FitInput<'_>) -> usize {
 }
 
 fn with_and_without_validation(config: &FitConfig) -> usize {
-    let (train, held) = hold_out(panel(), 0.15, 1).unwrap();
+    let panel = panel();
+    let (train, held) = hold_out(panel.shape(), panel.iter().collect(), 0.15, 1).unwrap();
     let input = FitInput { threads: 1, ..FitInput::new(&train) };
     let judged = FitInput { validation: Some(&held), ..input };
     resumed_is_uninterrupted(config, &input) + resumed_is_uninterrupted(config, &judged)
@@ -209,7 +210,8 @@ fn all_solvers() -> [FitConfig; 3] {
 
 #[test]
 fn stopped_at_any_boundary_it_returns_a_sound_model_and_can_go_on() {
-    let (train, held) = hold_out(panel(), 0.15, 1).unwrap();
+    let panel = panel();
+    let (train, held) = hold_out(panel.shape(), panel.iter().collect(), 0.15, 1).unwrap();
     let input = FitInput { validation: Some(&held), ..FitInput::new(&train) };
     for config in all_solvers() {
         let mut all = Recorder::default();

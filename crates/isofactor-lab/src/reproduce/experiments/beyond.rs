@@ -232,12 +232,13 @@ impl Beyond {
     /// The error of the ridge fit, its penalty chosen on entries of the training part.
     fn ridge(&self, split: &Split, rank: usize, seed: u64) -> Result<f64> {
         let sweeps = self.settings.ridge_sweeps;
-        let (inner, judge) = hold_out(split.training.clone(), INNER, seed)?;
+        let training = &split.training;
+        let (inner, judge) = hold_out(training.shape(), training.iter().collect(), INNER, seed)?;
         let error =
             |&penalty: &f64| Ridge::fit(&inner, rank, penalty, sweeps, seed).errors(&judge).rmse;
         let tried = self.settings.ridge_penalties.iter().map(|p| (*p, error(p)));
         let best = tried.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(1.0, |(penalty, _)| penalty);
-        Ok(Ridge::fit(&split.training, rank, best, sweeps, seed).errors(&split.held).rmse)
+        Ok(Ridge::fit(training, rank, best, sweeps, seed).errors(&split.held).rmse)
     }
 
     fn table(&self, set: &Set, of: &dyn Fn(Method) -> Vec<f64>) -> Table {

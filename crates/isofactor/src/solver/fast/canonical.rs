@@ -45,15 +45,11 @@ impl Canonical {
     /// Entries in the order: by row, then by column, repeated ones by value.
     pub fn arranged(&self, observations: &Observations) -> Result<Observations> {
         let mut list = EntryList::with_capacity(observations.len());
-        let mut of_row: Vec<(u32, f64)> = Vec::new();
         for (row, &old) in self.rows.iter().enumerate() {
             let entries = observations.row(old as usize);
-            let places = entries.columns.iter().map(|&c| self.column_places[c as usize]);
-            of_row.clear();
-            of_row.extend(places.zip(entries.values.iter().copied()));
-            of_row.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-            for &(column, value) in &of_row {
-                list.push(Entry { row, column: column as usize, value });
+            let places = entries.columns.iter().map(|&c| self.column_places[c as usize] as usize);
+            for (column, &value) in places.zip(entries.values) {
+                list.push(Entry { row, column, value });
             }
         }
         Observations::arrange(observations.shape(), list)

@@ -33,10 +33,8 @@ use crate::{
 pub(super) struct Lists<'a> {
     /// Where the entries of each unit begin.
     pub starts: &'a [usize],
-    /// The unit of the other side that each entry belongs to.
+    /// The unit of the other side that each entry belongs to, in their order for each unit.
     pub others: &'a [u32],
-    /// Whether the entries of a unit are in the order of the other side.
-    pub ordered: bool,
     /// When it is raised, units that have not been updated yet stay as they are.
     pub hurry: &'a Hurry,
 }
@@ -195,15 +193,14 @@ impl Units {
     }
 
     /// In how many bands the other side is walked through: none smaller than the cache, none with
-    /// so few entries of a unit that walking costs more than it saves. Entries of a unit must be
-    /// in the order of the other side; rows may list theirs in any.
+    /// so few entries of a unit that walking costs more than it saves.
     fn bands(&self, moments: &[Lanes], lists: Lists<'_>) -> usize {
         const CACHE: usize = 1 << 19;
         const FEWEST: usize = 4;
         let bytes = size_of_val(moments);
         let each = lists.others.len() / self.len().max(1);
         let together = self.len() * Layout::new(self.p).width() * size_of::<Lanes>();
-        if bytes <= 2 * CACHE || !lists.ordered || together > 2 * CACHE {
+        if bytes <= 2 * CACHE || together > 2 * CACHE {
             return 1;
         }
         (bytes / CACHE).min(each / FEWEST).max(1)
@@ -293,7 +290,7 @@ mod tests {
         let (starts, index) = ([0, 3], [0u32, 1, 1]);
         let (z, w) = ([1.0, 2.0, -0.5], [1.0, 0.5, 2.0]);
         let never = Hurry::default();
-        let lists = Lists { starts: &starts, others: &index, ordered: true, hurry: &never };
+        let lists = Lists { starts: &starts, others: &index, hurry: &never };
         let (level, tau) = (0.25, 1.5);
         let responses = Responses { z: &z, w: Some(&w), level, noise_precision: tau };
         let squares = unit.update(&other, lists, responses);
