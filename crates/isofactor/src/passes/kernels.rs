@@ -11,6 +11,9 @@ use crate::{
 
 /// How many entries ahead what they need is asked for.
 const FETCHED: usize = 32;
+/// How far ahead what is read in turn is asked for: the processor's own look-ahead ends with each page of
+/// memory.
+const STREAMED: usize = 1 << 10;
 /// Up to how many bytes that are gathered from stay in a fast cache by themselves.
 const NEAR: usize = 1 << 19;
 
@@ -276,6 +279,8 @@ impl<const C: usize> Kernel for SumColumns<'_, C> {
         let (weights, are_far) = (self.weights, are_far_apart(self.band, width));
         for (column, out) in self.columns.zip(self.out.chunks_exact_mut(width)) {
             let [start, end] = [0, 1].map(|i| self.band.starts[column + i] as usize);
+            m.fetch(placed_numbers, start + STREAMED);
+            m.fetch(rows, start + STREAMED);
             let ahead = &placed_numbers[start..];
             let numbers = &ahead[..end - start];
             if !self.add {
