@@ -303,9 +303,15 @@ impl Factors {
 
     /// `Z <- a Z + [U A; V B]` for other factors `[U; V]` and matrices `A` and `B`.
     pub(crate) fn add_products(&mut self, a: f64, of: &Factors, by: [&[f64]; 2]) {
-        let width = self.width();
+        let (width, by) = (self.width(), by.map(|by| of.of_rank(by)));
         let to = [&mut self.rows[..], &mut self.columns[..]];
         products::add_products(to, a, [&of.rows, &of.columns], by, width);
+    }
+
+    /// The rows of a square matrix that factors are multiplied by: those beyond the rank would meet
+    /// nothing but zeros.
+    pub(crate) fn of_rank<'b>(&self, by: &'b [f64]) -> &'b [f64] {
+        &by[..self.rank * LANES * self.width()]
     }
 
     /// `[U A; V B]` for the matrices of a turn.

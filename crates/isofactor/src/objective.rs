@@ -147,7 +147,7 @@ impl Objective {
                 Side::Rows => &by[0],
                 Side::Columns => &by[1],
             };
-            products::add_product(part, scale, of, by, width);
+            products::add_product(part, scale, of, factors.of_rank(by), width);
             finish(part);
         });
         (moved, imbalance)

@@ -74,10 +74,11 @@ fn mirror(square: &mut [f64], size: usize) {
     }
 }
 
-/// `C <- a C + A B` with a square matrix `B`, row after row.
+/// `C <- a C + A B` with a square matrix `B`, row after row; its last rows may be left out where the
+/// last columns of `A` are zero.
 pub(crate) fn add_product(to: &mut [Lanes], a: f64, part: &[Lanes], by: &[f64], width: usize) {
     let (by, _) = by.as_chunks::<LANES>();
-    by_width!(width, AddProduct { to, a, part, by, width });
+    by_width!(wide, width, AddProduct { to, a, part, by, width });
 }
 
 /// The same for both sides `s`: `C_s <- a C_s + A_s B_s`.
@@ -166,70 +167,126 @@ impl<const C: usize> Kernel for AddProduct<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _: M) {
-        let width = if C > 0 { C } else { self.width };
+    fn run<M: Machine>(self, m: M) {
+        let Self { to, a, part, by, width } = self;
+        if C == 0 {
+            return add_in_place::<M>(to, a, part, by, width);
+        }
         // As many rows at a time as there are registers for, and enough that no sum waits for itself.
-        let (to, z) = (self.to, self.part);
-        let (to, z) = match width {
-            ..=3 => add_rows_by::<M, C, 4>(to, self.a, z, self.by, width),
-            _ => add_rows_by::<M, C, 2>(to, self.a, z, self.by, width),
+        let (to, part) = match C * LANES / M::WIDTH {
+            ..=3 => add_rows_by::<M, C, 4>(m, to, a, part, by),
+            _ if M::WIDTH > LANES => add_rows_by::<M, C, 4>(m, to, a, part, by),
+            _ => add_rows_by::<M, C, 2>(m, to, a, part, by),
         };
-        add_rows_by::<M, C, 1>(to, self.a, z, self.by, width);
+        add_rows_by::<M, C, 1>(m, to, a, part, by);
+    }
+}
+
+/// Rows of any width.
+#[inline(always)]
+fn add_in_place<M: Machine>(to: &mut [Lanes], a: f64, z: &[Lanes], by: &[Lanes], width: usize) {
+    for (to, z) in to.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
+        to.iter_mut().for_each(|to| *to = simd::mul([a; LANES], *to));
+        for (number, by) in z.as_flattened().iter().zip(by.chunks_exact(width)) {
+            for (to, by) in to.iter_mut().zip(by) {
+                *to = simd::mul_add::<M>([*number; LANES], *by, *to);
+            }
+        }
     }
 }
 
 /// As many rows of the product as `N` at a time make up; the rest comes back.
 #[inline(always)]
 fn add_rows_by<'t, 'z, M: Machine, const C: usize, const N: usize>(
+    m: M,
     to: &'t mut [Lanes],
     a: f64,
     z: &'z [Lanes],
     by: &[Lanes],
-    width: usize,
 ) -> (&'t mut [Lanes], &'z [Lanes]) {
-    let whole = z.len() / (N * width) * (N * width);
-    let (to, to_rest) = to.split_at_mut(whole);
-    let (z, z_rest) = z.split_at(whole);
-    for (to, z) in to.chunks_exact_mut(N * width).zip(z.chunks_exact(N * width)) {
-        add_rows::<M, C, N>(to, a, z, by, width);
+    let (whole, rest) = z.as_chunks::<C>();
+    let (whole_to, to_rest) = to.as_chunks_mut::<C>();
+    debug_assert!(rest.is_empty() && to_rest.is_empty());
+    let (z, z_rest) = whole.as_chunks::<N>();
+    let (to, to_rest) = whole_to.as_chunks_mut::<N>();
+    for (to, z) in to.iter_mut().zip(z) {
+        add_rows(m, to, a, z, by);
     }
-    (to_rest, z_rest)
+    (to_rest.as_flattened_mut(), z_rest.as_flattened())
 }
 
-/// `N` rows of the product: in registers while the width `C` is known, in place otherwise.
+/// `N` rows of the product.
 #[inline(always)]
 fn add_rows<M: Machine, const C: usize, const N: usize>(
-    to: &mut [Lanes],
+    m: M,
+    to: &mut [[Lanes; C]; N],
     a: f64,
-    z: &[Lanes],
+    z: &[[Lanes; C]; N],
     by: &[Lanes],
-    width: usize,
 ) {
-    to.iter_mut().for_each(|to| *to = simd::mul([a; LANES], *to));
-    let mut sums = [[ZERO; C]; N];
+    let mut sums = [Held::<M, C>::zero(m); N];
     for n in 0..N {
-        for c in 0..C {
-            sums[n][c] = to[n * width + c];
-        }
+        sums[n].add(m, a, &Held::load(m, &to[n]));
     }
-    for (i, by) in by.chunks_exact(width).enumerate() {
+    for (i, by) in by.as_chunks::<C>().0.iter().enumerate() {
+        let by = Held::load(m, by);
         for n in 0..N {
-            let number = [z[n * width + i / LANES][i % LANES]; LANES];
-            if C > 0 {
-                for c in 0..C {
-                    sums[n][c] = simd::mul_add::<M>(number, by[c], sums[n][c]);
-                }
-            } else {
-                let to = &mut to[n * width..(n + 1) * width];
-                for (to, by) in to.iter_mut().zip(by) {
-                    *to = simd::mul_add::<M>(number, *by, *to);
-                }
-            }
+            sums[n].add(m, z[n][i / LANES][i % LANES], &by);
         }
     }
     for n in 0..N {
-        for c in 0..C {
-            to[n * width + c] = sums[n][c];
+        sums[n].store(m, &mut to[n]);
+    }
+}
+
+/// A row of factors as a machine holds it: as many numbers at a time as it can, and the four that may
+/// be left.
+#[derive(Clone, Copy)]
+struct Held<M: Machine, const C: usize> {
+    /// The first [`Self::WHOLE`] of them.
+    many: [M::Many; C],
+    last: Lanes,
+}
+
+impl<M: Machine, const C: usize> Held<M, C> {
+    const WHOLE: usize = C * LANES / M::WIDTH;
+    const ODD: bool = !(C * LANES).is_multiple_of(M::WIDTH);
+
+    #[inline(always)]
+    fn zero(m: M) -> Self {
+        Self { many: [m.splat(0.0); C], last: ZERO }
+    }
+
+    #[inline(always)]
+    fn load(m: M, row: &[Lanes; C]) -> Self {
+        let mut held = Self::zero(m);
+        for i in 0..Self::WHOLE {
+            held.many[i] = m.load(&row.as_flattened()[i * M::WIDTH..]);
+        }
+        if Self::ODD {
+            held.last = row[C - 1];
+        }
+        held
+    }
+
+    /// Adds `number row`.
+    #[inline(always)]
+    fn add(&mut self, m: M, number: f64, row: &Self) {
+        for i in 0..Self::WHOLE {
+            self.many[i] = m.mul_add(m.splat(number), row.many[i], self.many[i]);
+        }
+        if Self::ODD {
+            self.last = simd::mul_add::<M>([number; LANES], row.last, self.last);
+        }
+    }
+
+    #[inline(always)]
+    fn store(&self, m: M, row: &mut [Lanes; C]) {
+        for i in 0..Self::WHOLE {
+            m.store(self.many[i], &mut row.as_flattened_mut()[i * M::WIDTH..]);
+        }
+        if Self::ODD {
+            row[C - 1] = self.last;
         }
     }
 }
@@ -383,6 +440,15 @@ mod tests {
                     expected.iter_mut().for_each(|c| *c *= -0.7);
                     linalg::add_product(&mut expected, 1.0, z, matrices[s], size);
                     assert!(gap(to[s].as_flattened(), &expected) < 1e-12 * size as f64);
+                    // Without the last two rows of the matrix, and of the columns that meet them.
+                    let mut short = sides[s].clone();
+                    short.chunks_mut(width).for_each(|z| z[width - 1][2..].fill(0.0));
+                    let mut both = [before[s].clone(), before[s].clone()];
+                    let matrix = &matrices[s];
+                    for (to, by) in both.iter_mut().zip([matrix, &matrix[..(size - 2) * size]]) {
+                        add_product(to, 0.3, &short, by, width);
+                    }
+                    assert_eq!(both[0], both[1]);
                 }
             }
         }

@@ -34,6 +34,11 @@ impl SlopeBounds {
     /// Any link that does not fall.
     pub const INCREASING: SlopeBounds = SlopeBounds { low: 0.0, high: f64::INFINITY };
 
+    /// Both bounds moved inward.
+    pub(crate) fn tightened(self, margin: f64) -> Self {
+        Self { low: self.low + margin, high: self.high - margin }
+    }
+
     /// Whether the theory's constants exist: `0 < xi` and `Xi < infinity`.
     pub fn suit_the_theory(&self) -> bool {
         self.low > 0.0 && self.high.is_finite()
@@ -56,6 +61,11 @@ pub struct ActiveBounds {
 }
 
 impl ActiveBounds {
+    /// Whether the last solution was held back by none.
+    pub(crate) fn is_free(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Whether all bounds are on the slopes of a table with this many nodes.
     pub(crate) fn fit(&self, nodes: usize) -> bool {
         self.held.iter().all(|bound| bound.row < nodes)

@@ -186,19 +186,25 @@ pub(crate) fn tables() -> usize {
 }
 
 /// Runs a kernel with its width `C` known to the compiler where it is at most eight (rank 32);
-/// width 0 stands for any other, read from what it works on.
+/// width 0 stands for any other, read from what it works on. By [`dispatch_wide`] where it says so.
 macro_rules! by_width {
+    (wide, $width:expr, $kernel:ident $fields:tt) => {
+        $crate::simd::by_width!(@ dispatch_wide, $width, $kernel $fields)
+    };
     ($width:expr, $kernel:ident $fields:tt) => {
+        $crate::simd::by_width!(@ dispatch, $width, $kernel $fields)
+    };
+    (@ $dispatch:ident, $width:expr, $kernel:ident $fields:tt) => {
         match $width {
-            1 => $crate::simd::dispatch($kernel::<1> $fields),
-            2 => $crate::simd::dispatch($kernel::<2> $fields),
-            3 => $crate::simd::dispatch($kernel::<3> $fields),
-            4 => $crate::simd::dispatch($kernel::<4> $fields),
-            5 => $crate::simd::dispatch($kernel::<5> $fields),
-            6 => $crate::simd::dispatch($kernel::<6> $fields),
-            7 => $crate::simd::dispatch($kernel::<7> $fields),
-            8 => $crate::simd::dispatch($kernel::<8> $fields),
-            _ => $crate::simd::dispatch($kernel::<0> $fields),
+            1 => $crate::simd::$dispatch($kernel::<1> $fields),
+            2 => $crate::simd::$dispatch($kernel::<2> $fields),
+            3 => $crate::simd::$dispatch($kernel::<3> $fields),
+            4 => $crate::simd::$dispatch($kernel::<4> $fields),
+            5 => $crate::simd::$dispatch($kernel::<5> $fields),
+            6 => $crate::simd::$dispatch($kernel::<6> $fields),
+            7 => $crate::simd::$dispatch($kernel::<7> $fields),
+            8 => $crate::simd::$dispatch($kernel::<8> $fields),
+            _ => $crate::simd::$dispatch($kernel::<0> $fields),
         }
     };
 }

@@ -72,6 +72,11 @@ pub fn project_link(
     bounds: SlopeBounds,
     active: &mut ActiveBounds,
 ) -> Result<LearnedLink> {
+    // A link inside the bounds stays as it is, as its table shows, which the passes need anyway. After one
+    // that was held back the next one most likely is too, and its table would be made in vain.
+    if active.is_free() && is_inside(&link, bounds.tightened(active.margin)) {
+        return Ok(link);
+    }
     let space = link.space().clone();
     let rows = space.slope_rows();
     within(bounds, active, |bounds, active| {
@@ -86,6 +91,12 @@ const SLACK: f64 = 1e-8;
 /// Whether a link's slope keeps to the bounds all over its domain.
 pub fn keeps_to(link: &LearnedLink, bounds: SlopeBounds) -> bool {
     violation(link, bounds) <= 0.0
+}
+
+/// Whether a link's slope keeps to the bounds all over its domain without any slack.
+fn is_inside(link: &LearnedLink, bounds: SlopeBounds) -> bool {
+    let (lowest, highest) = link.slope_range();
+    bounds.low <= lowest && highest <= bounds.high
 }
 
 /// By how much the slope leaves the bounds, less the slack.
@@ -106,12 +117,10 @@ pub fn within(
     mut find: impl FnMut(SlopeBounds, &mut ActiveBounds) -> Result<LearnedLink>,
 ) -> Result<LearnedLink> {
     const MOST_TIGHTENINGS: usize = 6;
-    let tightened =
-        |margin: f64| SlopeBounds { low: bounds.low + margin, high: bounds.high - margin };
-    let mut link = find(tightened(active.margin), active)?;
+    let mut link = find(bounds.tightened(active.margin), active)?;
     for _ in 0..MOST_TIGHTENINGS {
         let bulge = violation(&link, bounds);
-        let tighter = tightened(active.margin + 2.0 * bulge);
+        let tighter = bounds.tightened(active.margin + 2.0 * bulge);
         if bulge <= 0.0 || tighter.low >= tighter.high {
             break;
         }
@@ -123,8 +132,43 @@ pub fn within(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::{init::random_factors, observations::Shape};
+    use crate::{
+        init::random_factors,
+        link::{Kernel, KernelFamily, LinkSpace},
+        observations::Shape,
+    };
+
+    #[test]
+    fn a_link_inside_the_bounds_stays_as_it_is_and_one_outside_does_not_whatever_came_before() {
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, 0.7).unwrap();
+        let space = Arc::new(LinkSpace::build(kernel, 1.0).unwrap());
+        let link = |f: fn(f64) -> f64| LearnedLink::new(space.clone(), space.nearest(f).unwrap());
+        let (inside, outside) = (link(|x| x + 0.1 * x * x), link(|x| x * x - 0.3 * x));
+        let bounds = SlopeBounds { low: 0.2, high: 1.8 };
+        let mut held_back = ActiveBounds::default();
+        let projected = project_link(outside.clone(), bounds, &mut held_back).unwrap();
+        assert!(!held_back.is_free() && keeps_to(&projected, bounds));
+        assert!(projected.distance(outside.weights()) > 0.1);
+        for mut active in [ActiveBounds::default(), held_back] {
+            let kept = project_link(inside.clone(), bounds, &mut active).unwrap();
+            assert_eq!(kept.weights(), inside.weights());
+            assert!(active.is_free());
+            let again = project_link(outside.clone(), bounds, &mut active).unwrap();
+            assert!(again.distance(projected.weights()) < 1e-6, "{active:?}");
+        }
+        // On the bound to the last digit, and a little outside of the tightened one.
+        let (lowest, highest) = inside.slope_range();
+        for (margin, stays) in [(0.0, true), (1e-3, false)] {
+            let mut active = ActiveBounds::default();
+            active.margin = margin;
+            let bounds = SlopeBounds { low: lowest, high: highest };
+            let found = project_link(inside.clone(), bounds, &mut active).unwrap();
+            assert_eq!(found.weights() == inside.weights(), stays);
+        }
+    }
 
     #[test]
     fn only_what_leads_beyond_the_radius_is_taken_from_a_direction() {
