@@ -408,6 +408,7 @@ impl Kernel for SumOfRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Plain;
 
     fn numbers(count: usize, seed: f64) -> Vec<Lanes> {
         (0..count)
@@ -452,6 +453,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_machine_that_holds_four_finds_the_same_as_one_that_holds_more() {
+        fn same<const C: usize>() {
+            let (size, rows) = (LANES * C, 7);
+            let (z, by) = (numbers(rows * C, 0.4), numbers(size * C, 1.7));
+            let mut both = [numbers(rows * C, 2.2), numbers(rows * C, 2.2)];
+            let [four, most] = &mut both;
+            let a = -1.3;
+            AddProduct::<C> { to: four, a, part: &z, by: &by, width: C }.run(Plain::<true>);
+            simd::dispatch_wide(AddProduct::<C> { to: most, a, part: &z, by: &by, width: C });
+            let gap =
+                four.as_flattened().iter().zip(most.as_flattened()).map(|(a, b)| (a - b).abs());
+            assert!(gap.fold(0.0, f64::max) < 1e-12, "{C}");
+        }
+        same::<1>();
+        same::<2>();
+        same::<3>();
+        same::<4>();
+        same::<7>();
     }
 
     #[test]
