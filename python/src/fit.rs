@@ -177,6 +177,7 @@ impl Work {
         let Work { mut config, data, holdout, threads, start } = self;
         let Data { rows, columns, train, validation } = data;
         let shape = Shape { rows: rows.len(), columns: columns.len() };
+        train.check_can_be_fitted(shape)?;
         let (train, validation) = match holdout {
             Some(share) => {
                 let (train, held) = hold_out(shape, train, share, config.seed)?;
@@ -187,7 +188,6 @@ impl Work {
                 (arrange(train)?, validation.map(arrange).transpose()?)
             }
         };
-        train.check_can_be_fitted()?;
         let start = start.map(|earlier| GivenStart::from_model(&earlier.labelled, &rows, &columns));
         if let Some(start) = &start {
             start.settle(&mut config);

@@ -98,6 +98,12 @@ impl EntryList {
         entries.try_for_each(|(position, entry)| check_entry(shape, position, &entry))
     }
 
+    /// The same as [`Observations::check_can_be_fitted`], before some of them are held back.
+    pub fn check_can_be_fitted(&self, shape: Shape) -> Result<()> {
+        self.check(shape)?;
+        check_can_be_fitted(shape, &self.values)
+    }
+
     /// Where each row begins once entries are put in the order of their rows, and where the last ends.
     pub(crate) fn row_starts(&self, shape: Shape) -> Vec<usize> {
         starts(shape.rows, self.rows.iter().map(|&row| row as usize))
@@ -300,15 +306,7 @@ impl Observations {
 
     /// Fails when the values hold nothing to learn: a single row or column, or no variation.
     pub fn check_can_be_fitted(&self) -> Result<()> {
-        let Shape { rows, columns } = self.shape;
-        if rows < 2 || columns < 2 {
-            return Err(DataError::TooSmall { rows, columns }.into());
-        }
-        let value = self.values[0];
-        if self.values.iter().all(|&v| v == value) {
-            return Err(DataError::AllEqual { count: self.len(), value }.into());
-        }
-        Ok(())
+        check_can_be_fitted(self.shape, &self.values)
     }
 
     /// The column of each entry.
@@ -390,7 +388,7 @@ fn order_rows(row_starts: &[usize], columns: &mut [u32], values: &mut [f64]) {
     let mut of_row: Vec<(u32, f64)> = Vec::new();
     for ends in row_starts.windows(2) {
         let (columns, values) = (&mut columns[ends[0]..ends[1]], &mut values[ends[0]..ends[1]]);
-        // Most often they come so, each pair once.
+        // As wide tables are read, each pair once.
         if columns.is_sorted_by(|a, b| a < b) {
             continue;
         }
@@ -400,6 +398,19 @@ fn order_rows(row_starts: &[usize], columns: &mut [u32], values: &mut [f64]) {
         for (place, entry) in columns.iter_mut().zip(values).zip(&of_row) {
             (*place.0, *place.1) = *entry;
         }
+    }
+}
+
+fn check_can_be_fitted(shape: Shape, values: &[f64]) -> Result<()> {
+    let Shape { rows, columns } = shape;
+    if rows < 2 || columns < 2 {
+        return Err(DataError::TooSmall { rows, columns }.into());
+    }
+    match values.first() {
+        Some(&value) if values.iter().all(|&v| v == value) => {
+            Err(DataError::AllEqual { count: values.len(), value }.into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -173,10 +173,10 @@ impl<const C: usize> Kernel for AddProduct<'_, C> {
             return add_in_place::<M>(to, a, part, by, width);
         }
         // As many rows at a time as there are registers for, and enough that no sum waits for itself.
-        let (to, part) = match C * LANES / M::WIDTH {
-            ..=3 => add_rows_by::<M, C, 4>(m, to, a, part, by),
-            _ if M::WIDTH > LANES => add_rows_by::<M, C, 4>(m, to, a, part, by),
-            _ => add_rows_by::<M, C, 2>(m, to, a, part, by),
+        let (to, part) = if C <= 3 || M::WIDTH > LANES {
+            add_rows_by::<M, C, 4>(m, to, a, part, by)
+        } else {
+            add_rows_by::<M, C, 2>(m, to, a, part, by)
         };
         add_rows_by::<M, C, 1>(m, to, a, part, by);
     }

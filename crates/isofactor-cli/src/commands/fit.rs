@@ -197,6 +197,7 @@ impl Data {
         let validation = args.valid.as_deref().map(&mut read).transpose()?;
         // Rows and columns that only the validation entries have belong to the matrix too.
         let shape = Shape { rows: rows.len(), columns: columns.len() };
+        train.check_can_be_fitted(shape)?;
         let (train, validation) = match args.holdout {
             Some(share) => {
                 let (train, held) = hold_out(shape, train, share, args.seed)?;
@@ -207,7 +208,6 @@ impl Data {
                 (arrange(train)?, validation.map(arrange).transpose()?)
             }
         };
-        train.check_can_be_fitted()?;
         Ok(Self { rows, columns, train, validation })
     }
 }

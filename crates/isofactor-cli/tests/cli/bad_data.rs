@@ -73,7 +73,11 @@ fn values_that_are_not_finite_are_shown_with_their_line() {
 fn one_row_or_one_column_is_too_small() {
     let two = "at least two of each";
     fit_refuses("row,column,value\na,x,1\na,y,2\n", &[], &["1 row(s) and 2 column(s)", two]);
-    fit_refuses("row,column,value\na,x,1\nb,x,2\n", &[], &["2 row(s) and 1 column(s)", two]);
+    // Also where a share is held out, of which such rows have none to give.
+    for options in [&[][..], &["--holdout", "0.1"]] {
+        let text = "row,column,value\na,x,1\nb,x,2\n";
+        fit_refuses(text, options, &["2 row(s) and 1 column(s)", two]);
+    }
 }
 
 #[test]
@@ -92,7 +96,9 @@ fn a_file_without_entries_says_that_they_are_marked_missing() {
 #[test]
 fn values_that_are_all_equal_hold_nothing_to_learn() {
     let text = "row,column,value\na,x,2.5\na,y,2.5\nb,x,2.5\nb,y,2.5\n";
-    fit_refuses(text, &[], &["all 4 observed values equal 2.5", "no variation"]);
+    for options in [&[][..], &["--holdout", "0.5"]] {
+        fit_refuses(text, options, &["all 4 observed values equal 2.5", "no variation"]);
+    }
 }
 
 #[test]

@@ -96,6 +96,13 @@ impl Evaluated {
         self.room.factors = Some(factors);
     }
 
+    /// Takes over the other's room for pulls, unless it has one: one is enough where two take turns.
+    pub(crate) fn take_room(&mut self, other: &mut Evaluated) {
+        if self.room.pulls.is_none() {
+            self.room.pulls = other.room.pulls.take();
+        }
+    }
+
     /// Exchanges what was found; each keeps its room.
     pub(crate) fn exchange(&mut self, other: &mut Evaluated) {
         std::mem::swap(self, other);
@@ -106,7 +113,7 @@ impl Evaluated {
 /// What passes write to on the way, kept because it is large.
 #[derive(Debug, Default)]
 struct Room {
-    pulls: PullRoom,
+    pulls: Option<PullRoom>,
     /// Tables of moments, all zero between passes.
     tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
@@ -284,7 +291,8 @@ impl<'a> Entries<'a> {
             }
             (Need::Pull, link) => {
                 let mut pull = evaluated.room.factors_like(factors);
-                let (room, out) = (&mut evaluated.room.pulls, &mut pull);
+                let room = evaluated.room.pulls.get_or_insert_default();
+                let out = &mut pull;
                 let found = match link {
                     Tabled::Known(Link::Known(KnownLink::Identity)) => {
                         self.pull_pass(blocks, factors, &Straight, room, out)

@@ -231,8 +231,8 @@ mod tests {
                 let (mut scores, mut evaluated) = (Vec::new(), Evaluated::default());
                 let (link, need) = (Link::Known(KnownLink::Identity), Need::Pull);
                 pool.install(|| {
-                    // The room that the first leaves is written over by the second.
-                    for z in [&random_factors(shape, 3, 2), &z] {
+                    // The room that each leaves is written over by the next.
+                    for z in [&random_factors(shape, 9, 2), &random_factors(shape, 3, 2), &z] {
                         entries.score_and_evaluate(z, &mut scores, &link, need, &mut evaluated);
                     }
                 });

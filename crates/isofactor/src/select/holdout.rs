@@ -25,7 +25,9 @@ pub fn hold_out(
     entries.check(shape)?;
     let mut next = entries.row_starts(shape);
     let held = held_places(&next, share, seed);
-    let (mut training, mut validation) = (EntryList::default(), EntryList::default());
+    let count = held.iter().filter(|&&held| held).count();
+    let mut training = EntryList::with_capacity(held.len() - count);
+    let mut validation = EntryList::with_capacity(count);
     for entry in entries.iter() {
         let place = next[entry.row];
         next[entry.row] += 1;
@@ -35,7 +37,7 @@ pub fn hold_out(
         return Err(ConfigError::NothingHeldOut { share }.into());
     }
     // Not held any longer than needed: entries may be many.
-    drop(entries);
+    drop((entries, held, next));
     let validation = Observations::arrange(shape, validation)?;
     Ok((Observations::arrange(shape, training)?, validation))
 }

@@ -7,9 +7,10 @@
 //! processor; on one and the same they never do.
 //!
 //! Most kernels work on [`Lanes`] by the functions here, and the compiler finds the instructions.
-//! It finds poor ones where numbers come from several places and are exchanged among each other;
-//! a kernel that does so works on what the machine holds, [`Machine::Many`], and is run by
-//! [`dispatch_wide`], on eight at a time where there is a processor for it.
+//! It finds poor ones where numbers come from several places and are exchanged among each other,
+//! and never more than four at a time; a kernel for which that counts works on what the machine
+//! holds, [`Machine::Many`], and is run by [`dispatch_wide`], on eight at a time where there is a
+//! processor for it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -149,7 +150,7 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     pulp::Arch::new().dispatch(Dispatched(kernel))
 }
 
-/// Runs a kernel on as many numbers at a time as this processor holds. Only for kernels that work on
+/// Runs a kernel on as many numbers at a time as this processor holds. For kernels that work on
 /// [`Machine::Many`]: others are no faster by it.
 pub(crate) fn dispatch_wide<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]

@@ -41,6 +41,7 @@ impl Problem<'_> {
             }
             StepLength::Backtracking { first } => {
                 let gradient = objective.factor_gradient(entries, factors, imbalance, pull);
+                self.trial.take_room(&mut state.evaluated);
                 let moved = self.search_factors(state, &gradient, first);
                 self.trial.keep_room(gradient);
                 Ok(moved)

@@ -116,7 +116,7 @@ impl FoldIn {
         let starts = [0, entries.len()];
         let index: Vec<u32> = (0..entries.len() as u32).collect();
         let never = Hurry::default();
-        let lists = Lists { starts: &starts, others: &index, hurry: &never };
+        let lists = Lists { starts: &starts, others: &index, in_bands: true, hurry: &never };
         let straight = matches!(link, Link::Known(KnownLink::Identity));
         for round in 0..if straight { 1 } else { ROUNDS } {
             let (z, w) = linearised(&unit, known, entries, level, link);

@@ -137,13 +137,19 @@ impl<'a> Panel<'a> {
         Lists {
             starts: self.observations.row_starts(),
             others: self.observations.columns(),
+            in_bands: false,
             hurry: &self.hurry,
         }
     }
 
     /// The entries of each column.
     pub fn columns(&self) -> Lists<'_> {
-        Lists { starts: &self.columns.starts, others: &self.columns.rows, hurry: &self.hurry }
+        Lists {
+            starts: &self.columns.starts,
+            others: &self.columns.rows,
+            in_bands: true,
+            hurry: &self.hurry,
+        }
     }
 
     /// The values in the order of the columns.

@@ -218,9 +218,10 @@ mod tests {
         units.precision = vec![2.0];
         let (starts, others) = ([0usize, 1, 2, 3], [0u32, 0, 1]);
         let never = crate::Hurry::default();
-        let lists = Lists { starts: &starts, others: &others, hurry: &never };
+        let lists = Lists { starts: &starts, others: &others, in_bands: true, hurry: &never };
         let (other_starts, rows) = ([0usize, 2, 3], [0u32, 1, 2]);
-        let other_lists = Lists { starts: &other_starts, others: &rows, hurry: &never };
+        let other_lists =
+            Lists { starts: &other_starts, others: &rows, in_bands: true, hurry: &never };
         let mut presence = Presence::new(2, &units);
         presence.precision = vec![0.5];
         presence.update(&mut units, lists, other_lists, &[0, 1]);

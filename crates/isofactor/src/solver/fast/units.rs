@@ -35,6 +35,9 @@ pub(super) struct Lists<'a> {
     pub starts: &'a [usize],
     /// The unit of the other side that each entry belongs to, in their order for each unit.
     pub others: &'a [u32],
+    /// Whether the other side may be walked through in bands. Rows do not gain by it where columns are
+    /// so many that it would be done, as on MovieLens.
+    pub in_bands: bool,
     /// When it is raised, units that have not been updated yet stay as they are.
     pub hurry: &'a Hurry,
 }
@@ -200,7 +203,7 @@ impl Units {
         let bytes = size_of_val(moments);
         let each = lists.others.len() / self.len().max(1);
         let together = self.len() * Layout::new(self.p).width() * size_of::<Lanes>();
-        if bytes <= 2 * CACHE || together > 2 * CACHE {
+        if bytes <= 2 * CACHE || !lists.in_bands || together > 2 * CACHE {
             return 1;
         }
         (bytes / CACHE).min(each / FEWEST).max(1)
@@ -290,7 +293,7 @@ mod tests {
         let (starts, index) = ([0, 3], [0u32, 1, 1]);
         let (z, w) = ([1.0, 2.0, -0.5], [1.0, 0.5, 2.0]);
         let never = Hurry::default();
-        let lists = Lists { starts: &starts, others: &index, hurry: &never };
+        let lists = Lists { starts: &starts, others: &index, in_bands: true, hurry: &never };
         let (level, tau) = (0.25, 1.5);
         let responses = Responses { z: &z, w: Some(&w), level, noise_precision: tau };
         let squares = unit.update(&other, lists, responses);
