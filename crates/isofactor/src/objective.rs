@@ -188,6 +188,13 @@ impl Objective {
         (scale, by)
     }
 
+    /// How far the objective bends away from its tangent on a step of the link to `phi + delta`,
+    /// `s sum_k delta(x_k)^2 + alpha/2 |delta|^2`, from the two sums of squares: for scores that stay, it is a
+    /// parabola.
+    pub fn link_bend(&self, observed: usize, distance: f64, squares: f64) -> f64 {
+        self.weight(observed) * distance + 0.5 * self.link_penalty * squares
+    }
+
     /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from the moments
     /// of the residuals over the link's table.
     pub fn link_gradient(

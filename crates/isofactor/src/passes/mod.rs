@@ -15,6 +15,7 @@ mod curve;
 mod kernels;
 mod product;
 mod pull;
+mod sample;
 mod sums;
 
 use std::ops::Range;
@@ -39,6 +40,7 @@ use curve::{Curve, Largest, Residuals, Squares, Straight};
 use kernels::{FindScores, GatherColumns, SumRows};
 pub(crate) use product::Sparse;
 use pull::{PullRoom, groups};
+pub(crate) use sample::Sample;
 
 /// About how many entries at least share a table of moments, and how many tables there are at most:
 /// of the residuals for a step of the link, where one costs as much to clear and to add up as some
@@ -101,6 +103,11 @@ impl Evaluated {
         if self.room.pulls.is_none() {
             self.room.pulls = other.room.pulls.take();
         }
+    }
+
+    /// The largest score of the last pass here with a learned link, in absolute value.
+    pub(crate) fn reach(&self) -> Option<f64> {
+        self.room.reach
     }
 
     /// Exchanges what was found; each keeps its room.

@@ -10,8 +10,12 @@ use crate::{
     error::Result,
     linalg,
     link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds, monotone::SlopeProgram},
-    passes::Need,
+    passes::{Need, Sample},
 };
+
+/// How many times as far as it does a sample may say that the objective bends; of samples of MovieLens and
+/// Jester none was off by more than a thirtieth. A step that all entries would allow is not refused.
+const SURE: f64 = 1.1;
 
 impl Problem<'_> {
     /// Moves the link, if it is learned. False when no step of any length lowers the objective.
@@ -87,6 +91,7 @@ impl Problem<'_> {
                 + self.objective.link_penalty);
         let mut step = first.unwrap_or(safe);
         let before = state.value.of_link();
+        let sample = self.trial.reach().and_then(|reach| Sample::new(&state.scores, link, reach));
         for _ in 0..MOST_TRIALS {
             let moved = link.space().work(|| self.stepped_link(link, step, gradient))?;
             let difference: Vec<f64> =
@@ -94,7 +99,15 @@ impl Problem<'_> {
             let [squares, along] =
                 [&difference, gradient].map(|other| linalg::dot(&difference, other));
             let promise = Promise { step, before, along, squares };
-            if let Err(reached) = self.try_link(state, moved, promise.allowed()) {
+            let bend = sample.as_ref().map_or(0.0, |sample| {
+                self.objective.link_bend(observed, sample.distance(&moved), squares)
+            });
+            let tried = if before + along + bend / SURE > promise.allowed() {
+                Err(before + along + bend)
+            } else {
+                self.try_link(state, moved, promise.allowed())
+            };
+            if let Err(reached) = tried {
                 step = promise.shorter(reached);
                 continue;
             }

@@ -89,6 +89,28 @@ fn the_link_gradient_is_the_slope_of_the_objective() {
 }
 
 #[test]
+fn along_a_step_of_the_link_the_objective_is_a_parabola() {
+    let observations = observations(4);
+    let entries = Entries::new(&observations);
+    for loss in [LossScale::Sum, LossScale::Mean] {
+        let objective = objective(loss);
+        let link = link(&space(FAMILIES[0]), 5);
+        let z = factors(6, 2);
+        let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));
+        let gradient =
+            objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
+        let step = noise(7, link.weights().len());
+        let there = moved(&link, 1.0, &step);
+        let gap = |&x: &f64| there.value_and_slope(x).0 - link.value_and_slope(x).0;
+        let distance = point.scores.iter().map(|x| gap(x).powi(2)).sum();
+        let bend = objective.link_bend(observations.len(), distance, inner(&step, &step));
+        let expected = point.value.total() + inner(&gradient, &step) + bend;
+        let reached = at(&objective, &entries, &z, &Link::Learned(there)).value.total();
+        assert!(relative(reached, expected) < 1e-9, "{loss}");
+    }
+}
+
+#[test]
 fn the_link_gradient_evaluates_to_the_papers_sum_of_kernels() {
     // grad(x) = -2s sum_k g_k K(x_k, x) + alpha phi(x), without basis or table.
     let observations = observations(4);
