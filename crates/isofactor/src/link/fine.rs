@@ -58,6 +58,8 @@ struct FineGrid {
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
     density: f64,
     offset: f64,
+    /// `1 / density`
+    length: f64,
 }
 
 /// Nothing on an interval.
@@ -71,7 +73,7 @@ impl FineGrid {
     fn new(grid: Grid) -> Self {
         // A little less than there are, so that rounding carries no score of the grid off its ends.
         let density = (1.0 - 6.0 * f64::EPSILON) / grid.spacing();
-        Self { grid, density, offset: grid.intervals() as f64 / 2.0 - 0.5 }
+        Self { grid, density, offset: grid.intervals() as f64 / 2.0 - 0.5, length: 1.0 / density }
     }
 
     /// Where scores inside the grid lie.
@@ -97,8 +99,9 @@ pub(crate) struct FinePlace<R> {
 #[derive(Debug, Clone)]
 pub(crate) struct FineTable {
     grid: FineGrid,
-    /// Coefficients of `1, t, t^2`, and those of `t^3` and `t^4` in one; as many as the next power of
-    /// two, so that a masked place is always a valid one.
+    /// Coefficients of `1, t, t^2`, and those of `t^3` and `t^4` in one, divided by the length of an interval:
+    /// so slopes come out as they are, and values need one multiplication on the way to residuals, which
+    /// costs nothing there. As many as the next power of two, so that a masked place is always a valid one.
     pieces: Vec<Four>,
     /// Up to which absolute value of scores it was made.
     reach: f64,
@@ -113,8 +116,10 @@ impl FineTable {
     /// From the quintics of the intervals that are [`reached`].
     pub fn of_quintics(grid: Grid, first: usize, quintics: &[[f64; ORDER]], reach: f64) -> Self {
         let mut pieces = vec![EMPTY; grid.intervals().next_power_of_two()];
-        simd::dispatch(ToQuartics { quintics, pieces: &mut pieces[first..] });
-        Self { grid: FineGrid::new(grid), pieces, reach }
+        let grid = FineGrid::new(grid);
+        let (scale, to) = (grid.density, &mut pieces[first..]);
+        simd::dispatch(ToQuartics { quintics, scale, pieces: to });
+        Self { grid, pieces, reach }
     }
 
     /// Whether it is right for scores up to `largest` in absolute value that are inside the grid.
@@ -128,9 +133,14 @@ impl FineTable {
         self.grid.place(m, x)
     }
 
-    /// Values and slopes at some scores.
+    /// Residuals `y - phi(x)` and slopes `phi'(x)` at some scores.
     #[inline(always)]
-    pub fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> (M::Many, M::Many) {
+    pub fn at<M: Machine>(
+        &self,
+        m: M,
+        place: &FinePlace<M::Row>,
+        y: M::Many,
+    ) -> (M::Many, M::Many) {
         let (a, t) = (self.coefficients(m, place), m.load(place.t.as_ref()));
         let value = m.mul_add(a[4], t, a[3]);
         let slope = m.mul_add(a[4], t, value);
@@ -139,7 +149,13 @@ impl FineTable {
         let value = m.mul_add(value, t, a[1]);
         let slope = m.mul_add(slope, t, value);
         let value = m.mul_add(value, t, a[0]);
-        (value, m.mul(slope, m.splat(self.grid.density)))
+        (self.residual(m, y, value), slope)
+    }
+
+    /// `y - phi(x)`, from `phi(x)` in units of the slope over an interval.
+    #[inline(always)]
+    fn residual<M: Machine>(&self, m: M, y: M::Many, value: M::Many) -> M::Many {
+        m.mul_add(value, m.splat(-self.grid.length), y)
     }
 
     /// For each power the coefficients of some intervals.
@@ -173,7 +189,7 @@ impl FineTable {
         let value = m.mul_add(value, t, a[2]);
         let value = m.mul_add(value, t, a[1]);
         let value = m.mul_add(value, t, a[0]);
-        let mut g = m.sub(y, value);
+        let mut g = self.residual(m, y, value);
         if live < M::WIDTH {
             g = simd::only(m, g, live);
         }
@@ -186,9 +202,10 @@ impl FineTable {
     }
 }
 
-/// Quartics from quintics.
+/// Quartics from quintics, times a scale.
 struct ToQuartics<'a> {
     quintics: &'a [[f64; ORDER]],
+    scale: f64,
     pieces: &'a mut [Four],
 }
 
@@ -199,7 +216,8 @@ impl Kernel for ToQuartics<'_> {
     fn run<M: Machine>(self, _: M) {
         for (quintic, piece) in self.quintics.iter().zip(self.pieces) {
             let (mut low, mut top) = (ZERO, 0.0);
-            for (&coefficient, &[c0, c1, c2, c3, c4]) in quintic.iter().zip(&QUARTIC) {
+            for (coefficient, &[c0, c1, c2, c3, c4]) in quintic.iter().zip(&QUARTIC) {
+                let coefficient = self.scale * coefficient;
                 low = simd::mul_add::<M>([coefficient; LANES], [c0, c1, c2, c3], low);
                 top += coefficient * c4;
             }
@@ -316,9 +334,11 @@ mod tests {
         fn run<M: Machine>(self, m: M) -> Self::Output {
             let mut found = Vec::new();
             for x in self.1.chunks(M::WIDTH) {
-                let (value, slope) = self.0.at(m, &self.0.place(m, m.filled(x)));
-                let (value, slope) = (m.row(value), m.row(slope));
-                let both = value.as_ref().iter().copied().zip(slope.as_ref().iter().copied());
+                let place = self.0.place(m, m.filled(x));
+                let (residual, slope) = self.0.at(m, &place, m.splat(0.0));
+                let (residual, slope) = (m.row(residual), m.row(slope));
+                let values = residual.as_ref().iter().map(|residual| -residual);
+                let both = values.zip(slope.as_ref().iter().copied());
                 found.extend(both.take(x.len()));
             }
             found

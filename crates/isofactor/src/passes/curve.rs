@@ -17,8 +17,8 @@ pub(crate) trait Curve: Sync {
     /// Where the scores lie.
     type Place<M: Machine>: Copy + Default;
     fn place<M: Machine>(&self, m: M, x: M::Many) -> Self::Place<M>;
-    /// Values and slopes.
-    fn at<M: Machine>(&self, m: M, place: &Self::Place<M>) -> (M::Many, M::Many);
+    /// Residuals `y - phi(x)` and slopes `phi'(x)`.
+    fn at<M: Machine>(&self, m: M, place: &Self::Place<M>, y: M::Many) -> (M::Many, M::Many);
 }
 
 /// The identity.
@@ -33,8 +33,8 @@ impl Curve for Straight {
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &M::Row) -> (M::Many, M::Many) {
-        (m.load(x.as_ref()), m.splat(1.0))
+    fn at<M: Machine>(&self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
+        (m.sub(y, m.load(x.as_ref())), m.splat(1.0))
     }
 }
 
@@ -47,13 +47,13 @@ impl Curve for Link {
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &M::Row) -> (M::Many, M::Many) {
+    fn at<M: Machine>(&self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
         let (mut values, mut slopes) = (M::Row::default(), M::Row::default());
         let both = values.as_mut().iter_mut().zip(slopes.as_mut());
         for ((value, slope), &x) in both.zip(x.as_ref()) {
             (*value, *slope) = self.value_and_slope(x);
         }
-        (m.load(values.as_ref()), m.load(slopes.as_ref()))
+        (m.sub(y, m.load(values.as_ref())), m.load(slopes.as_ref()))
     }
 }
 
@@ -66,8 +66,8 @@ impl Curve for FineTable {
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> (M::Many, M::Many) {
-        FineTable::at(self, m, place)
+    fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>, y: M::Many) -> (M::Many, M::Many) {
+        FineTable::at(self, m, place, y)
     }
 }
 
@@ -105,7 +105,7 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
     let (y, y_rest) = values[..scores.len()].split_at(whole);
     // Two sums, or each addition would wait for the one before.
     let mut squares = [m.splat(0.0); 2];
-    let mut largest = Size::none(m);
+    let mut largest = m.splat(0.0);
     let mut places = [<V::Curve as Curve>::Place::<M>::default(); AHEAD];
     let mut first = 0;
     for (x, y) in x.chunks(AHEAD * M::WIDTH).zip(y.chunks(AHEAD * M::WIDTH)) {
@@ -116,7 +116,7 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
             m.fetch(x, FETCHED);
             m.fetch(y, FETCHED);
             let x = m.load(x);
-            largest.take(m, x);
+            largest = m.larger(x, largest);
             *place = visit.curve().place(m, x);
         }
         for (place, y) in places.iter().zip(y.chunks_exact(M::WIDTH)) {
@@ -128,12 +128,21 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
     }
     if !x_rest.is_empty() {
         let (live, x, y) = (x_rest.len(), m.filled(x_rest), m.filled(y_rest));
-        largest.take(m, x);
+        largest = m.larger(x, largest);
         let place = visit.curve().place(m, x);
         let residuals = only(m, visit.some(m, first, live, &place, y), live);
         squares[1] = m.mul_add(residuals, residuals, squares[1]);
     }
-    (largest.number(m), m.sum(m.add(squares[0], squares[1])))
+    let squares = m.sum(m.add(squares[0], squares[1]));
+    // Comparisons pass over what is not a number; sums do not.
+    let largest = if squares.is_nan() { f64::NAN } else { largest_of(m, largest) };
+    (largest, squares)
+}
+
+/// The largest of the numbers that a machine holds, none of which is negative.
+#[inline(always)]
+fn largest_of<M: Machine>(m: M, many: M::Many) -> f64 {
+    m.row(many).as_ref().iter().copied().fold(0.0, f64::max)
 }
 
 /// The largest of some numbers in absolute value.
@@ -158,7 +167,7 @@ impl<M: Machine> Size<M> {
     /// Not a number when one of them was not finite.
     #[inline(always)]
     fn number(&self, m: M) -> f64 {
-        m.row(self.largest).as_ref().iter().copied().fold(0.0, f64::max) + m.sum(self.poison)
+        largest_of(m, self.largest) + m.sum(self.poison)
     }
 }
 
@@ -186,7 +195,7 @@ impl<K: Curve> Visit for &K {
         place: &K::Place<M>,
         y: M::Many,
     ) -> M::Many {
-        m.sub(y, self.at(m, place).0)
+        self.at(m, place, y).0
     }
 }
 
@@ -224,9 +233,8 @@ impl<K: Curve> Visit for (&K, &mut [f64]) {
         place: &K::Place<M>,
         y: M::Many,
     ) -> M::Many {
-        let (fitted, slope) = self.0.at(m, place);
-        let residuals = m.sub(y, fitted);
-        write(m, m.mul(residuals, slope), &mut self.1[first..first + live]);
+        let (residuals, slopes) = self.0.at(m, place, y);
+        write(m, m.mul(residuals, slopes), &mut self.1[first..first + live]);
         residuals
     }
 }
@@ -266,10 +274,9 @@ impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
         place: &K::Place<M>,
         y: M::Many,
     ) -> M::Many {
-        let (fitted, slope) = self.0.at(m, place);
-        let residuals = m.sub(y, fitted);
+        let (residuals, slopes) = self.0.at(m, place, y);
         write(m, residuals, &mut self.1[first..first + live]);
-        write(m, slope, &mut self.2[first..first + live]);
+        write(m, slopes, &mut self.2[first..first + live]);
         residuals
     }
 }
