@@ -18,7 +18,10 @@ use rayon::prelude::*;
 use crate::{
     error::{NumericalError, Result},
     linalg::{self, Extended, Real},
-    link::kernel::{Jet, Kernel},
+    link::{
+        kernel::{Jet, Kernel},
+        sections::Sections,
+    },
 };
 
 /// The largest basis built: beyond it the bandwidth is far too small for the domain.
@@ -34,7 +37,7 @@ const POINT: i32 = 62;
 /// Orthonormal functions that span kernel sections at chosen centres.
 #[derive(Debug, Clone)]
 pub(crate) struct Basis {
-    kernel: Kernel,
+    sections: Sections,
     centres: Vec<f64>,
     /// Rows of the lower triangular `L`, packed.
     cholesky: Vec<Digits>,
@@ -44,7 +47,7 @@ pub(crate) struct Basis {
 
 impl Basis {
     /// Centres among `candidates`, until every candidate's section is reproduced to `tolerance`.
-    pub fn build(kernel: Kernel, candidates: &[f64], tolerance: f64) -> Result<Self> {
+    pub fn build(sections: Sections, candidates: &[f64], tolerance: f64) -> Result<Self> {
         // Between two candidates the distance may be a little larger than at either.
         let goal = product(Extended::from((0.8 * tolerance).powi(2)));
         let mut rest: Vec<Candidate> = candidates.iter().map(|&x| Candidate::new(x)).collect();
@@ -52,28 +55,29 @@ impl Basis {
         while let Some(pivot) = farthest(&rest).filter(|&p| rest[p].distance > goal) {
             if centres.len() == MOST_FUNCTIONS {
                 let half_width = candidates.iter().fold(0.0f64, |a, c| a.max(c.abs()));
-                let (bandwidth, limit) = (kernel.bandwidth, MOST_FUNCTIONS);
+                let (bandwidth, limit) = (sections.kernel().bandwidth, MOST_FUNCTIONS);
                 return Err(NumericalError::DomainTooWide { half_width, bandwidth, limit }.into());
             }
             let centre = rest[pivot].clone();
-            rest.par_iter_mut().with_min_len(16).for_each(|c| c.take_coordinate(kernel, &centre));
+            let each = rest.par_iter_mut().with_min_len(16);
+            each.for_each(|c| c.take_coordinate(&sections, &centre));
             centres.push(centre.x);
             cholesky.extend_from_slice(&centre.coordinates);
             cholesky.push(root(centre.distance));
         }
-        Ok(Self::with(kernel, centres, cholesky))
+        Ok(Self::with(sections, centres, cholesky))
     }
 
     /// The basis of given centres in their given order, which is all that defines it. None when
     /// they are too many, or one depends on those before it.
-    pub fn from_centres(kernel: Kernel, centres: &[f64]) -> Option<Self> {
+    pub fn from_centres(sections: Sections, centres: &[f64]) -> Option<Self> {
         let finite = centres.iter().all(|c| c.is_finite());
         if centres.is_empty() || centres.len() > MOST_FUNCTIONS || !finite {
             return None;
         }
         let mut cholesky: Vec<Digits> = Vec::new();
         for (j, &centre) in centres.iter().enumerate() {
-            let row = forward(&cholesky, sections(kernel, &centres[..j], centre));
+            let row = forward(&cholesky, products(&sections, &centres[..j], centre));
             let square = product(Extended::from(Kernel::BOUND)) - dot(&row, &row);
             let pivot = root(square);
             // Below this a distance is made of rounding.
@@ -83,12 +87,12 @@ impl Basis {
             cholesky.extend(row);
             cholesky.push(pivot);
         }
-        Some(Self::with(kernel, centres.to_vec(), cholesky))
+        Some(Self::with(sections, centres.to_vec(), cholesky))
     }
 
-    fn with(kernel: Kernel, centres: Vec<f64>, cholesky: Vec<Digits>) -> Self {
+    fn with(sections: Sections, centres: Vec<f64>, cholesky: Vec<Digits>) -> Self {
         let rounded = cholesky.iter().map(|&digits| number(digits)).collect();
-        Self { kernel, centres, cholesky, rounded }
+        Self { sections, centres, cholesky, rounded }
     }
 
     /// Where the sections are centred, in order.
@@ -104,8 +108,9 @@ impl Basis {
     /// `psi(x)`, `psi'(x)` and `psi''(x)`; the derivatives with the digits that `f64` leaves them,
     /// which is enough for the table that they shape between its nodes.
     pub fn jets(&self, x: f64) -> Vec<Jet<f64>> {
-        let jets: Vec<Jet<f64>> = self.centres.iter().map(|&c| self.kernel.jet(x, c)).collect();
-        let values = forward(&self.cholesky, sections(self.kernel, &self.centres, x));
+        let kernel = self.sections.kernel();
+        let jets: Vec<Jet<f64>> = self.centres.iter().map(|&c| kernel.jet(x, c)).collect();
+        let values = forward(&self.cholesky, products(&self.sections, &self.centres, x));
         let slopes = self.forward_rounded(jets.iter().map(|jet| jet.slope));
         let curvatures = self.forward_rounded(jets.iter().map(|jet| jet.curvature));
         values
@@ -132,7 +137,7 @@ impl Basis {
 
     /// `sum_j w_j psi_j(x)` with all digits.
     fn combine(&self, weights: &[f64], x: f64) -> Extended {
-        let coordinates = forward(&self.cholesky, sections(self.kernel, &self.centres, x));
+        let coordinates = forward(&self.cholesky, products(&self.sections, &self.centres, x));
         coordinates.iter().zip(weights).fold(Extended::from(0.0), |sum, (&digits, &w)| {
             sum + extended(digits) * Extended::from(w)
         })
@@ -167,8 +172,8 @@ impl Candidate {
     }
 
     /// The coordinate along the function that a new centre adds.
-    fn take_coordinate(&mut self, kernel: Kernel, centre: &Candidate) {
-        let section = product(kernel.section(Extended::from(self.x), centre.x));
+    fn take_coordinate(&mut self, sections: &Sections, centre: &Candidate) {
+        let section = product(sections.at(self.x, centre.x));
         let scale = Product::from(root(centre.distance));
         let outside = section - dot(&self.coordinates, &centre.coordinates);
         let value = (outside / scale) as Digits;
@@ -184,8 +189,8 @@ fn farthest(candidates: &[Candidate]) -> Option<usize> {
 }
 
 /// `K(c, x)` for every centre.
-fn sections(kernel: Kernel, centres: &[f64], x: f64) -> impl Iterator<Item = Product> + '_ {
-    centres.iter().map(move |&c| product(kernel.section(Extended::from(x), c)))
+fn products(sections: &Sections, centres: &[f64], x: f64) -> impl Iterator<Item = Product> {
+    centres.iter().map(move |&c| product(sections.at(x, c)))
 }
 
 /// `L^-1 b`, the rows of `L` packed.
@@ -240,14 +245,24 @@ fn extended(digits: Digits) -> Extended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::{kernel::tests::FAMILIES, space::candidates};
+    use crate::link::{
+        kernel::tests::FAMILIES,
+        space::{candidates, grid_for},
+        table::Grid,
+    };
+
+    fn basis_over(kernel: Kernel, half_width: f64) -> Basis {
+        let grid = grid_for(kernel, half_width);
+        let (sections, candidates) = (Sections::new(kernel, grid), candidates(kernel, grid));
+        Basis::build(sections, &candidates, kernel.basis_tolerance()).unwrap()
+    }
 
     /// The distance from `K(x, .)` to its reproduction by the coordinates as they are stored:
     /// `K(x,x) - |psi|^2 + |stored - psi|^2`, with `psi` in floating point of twice the length.
     fn reproduction_error(basis: &Basis, cholesky: &[Vec<Extended>], x: f64) -> f64 {
         let mut exact: Vec<Extended> = Vec::new();
         for (row, &c) in cholesky.iter().zip(&basis.centres) {
-            let section = basis.kernel.jet(Extended::from(x), c).value;
+            let section = basis.sections.kernel().jet(Extended::from(x), c).value;
             let known = row.iter().zip(&exact).fold(section, |sum, (l, psi)| sum - *l * *psi);
             exact.push(known / row[exact.len()]);
         }
@@ -265,7 +280,7 @@ mod tests {
         for &x in &basis.centres {
             let mut row: Vec<Extended> = Vec::new();
             for (before, &c) in rows.iter().zip(&basis.centres) {
-                let section = basis.kernel.jet(Extended::from(x), c).value;
+                let section = basis.sections.kernel().jet(Extended::from(x), c).value;
                 let known = before.iter().zip(&row).fold(section, |sum, (a, b)| sum - *a * *b);
                 row.push(known / before[row.len()]);
             }
@@ -281,9 +296,7 @@ mod tests {
         for &family in FAMILIES {
             for (bandwidth, half_width) in [(0.5, 0.2), (1.0, 1.0), (0.3, 2.0), (0.05, 0.4)] {
                 let kernel = Kernel::try_new(family, bandwidth).unwrap();
-                let basis =
-                    Basis::build(kernel, &candidates(kernel, half_width), kernel.basis_tolerance())
-                        .unwrap();
+                let basis = basis_over(kernel, half_width);
                 let cholesky = extended_cholesky(&basis);
                 for step in 0..=497 {
                     let x = half_width * (2.0 * step as f64 / 497.0 - 1.0);
@@ -303,7 +316,7 @@ mod tests {
         for &family in FAMILIES {
             let kernel = Kernel::try_new(family, 0.4).unwrap();
             let tolerance = kernel.basis_tolerance();
-            let basis = Basis::build(kernel, &candidates(kernel, 1.0), tolerance).unwrap();
+            let basis = basis_over(kernel, 1.0);
             for (x, y) in [(0.31, -0.77), (0.02, 0.03), (-1.0, 1.0)] {
                 let (a, b) = (basis.jets(x), basis.jets(y));
                 let product: f64 = a.iter().zip(&b).map(|(p, q)| p.value * q.value).sum();
@@ -318,8 +331,8 @@ mod tests {
         for &family in FAMILIES {
             let kernel = Kernel::try_new(family, 0.5).unwrap();
             let tolerance = kernel.basis_tolerance();
-            let narrow = Basis::build(kernel, &candidates(kernel, 0.8), tolerance).unwrap();
-            let wide = Basis::build(kernel, &candidates(kernel, 1.7), tolerance).unwrap();
+            let narrow = basis_over(kernel, 0.8);
+            let wide = basis_over(kernel, 1.7);
             let sections = [(-0.7, 1.0), (-0.1, -2.0), (0.45, 0.5), (0.8, 1.5)];
             let mut weights = vec![0.0; narrow.len()];
             for (x, coefficient) in sections {
@@ -342,17 +355,18 @@ mod tests {
     #[test]
     fn centres_in_order_define_the_basis() {
         let kernel = Kernel::try_new(FAMILIES[0], 0.5).unwrap();
-        let built = Basis::build(kernel, &candidates(kernel, 1.0), 1e-8).unwrap();
-        let again = Basis::from_centres(kernel, built.centres()).unwrap();
-        assert_eq!(built.jets(0.37), again.jets(0.37));
-        assert!(Basis::from_centres(kernel, &[0.1, 0.1]).is_none());
-        assert!(Basis::from_centres(kernel, &[f64::NAN]).is_none());
+        let built = basis_over(kernel, 1.0);
+        let with = |centres: &[f64]| Basis::from_centres(built.sections.clone(), centres);
+        assert_eq!(built.jets(0.37), with(built.centres()).unwrap().jets(0.37));
+        assert!(with(&[0.1, 0.1]).is_none());
+        assert!(with(&[f64::NAN]).is_none());
     }
 
     #[test]
     fn a_bandwidth_far_too_small_is_refused() {
         let kernel = Kernel::try_new(FAMILIES[0], 1e-3).unwrap();
-        let grid: Vec<f64> = (0..4000).map(|i| i as f64 / 2000.0 - 1.0).collect();
-        assert!(Basis::build(kernel, &grid, 1e-8).is_err());
+        let grid = Grid::new(1.0, 4000);
+        let nodes: Vec<f64> = (0..grid.nodes()).map(|node| grid.node(node)).collect();
+        assert!(Basis::build(Sections::new(kernel, grid), &nodes, 1e-8).is_err());
     }
 }

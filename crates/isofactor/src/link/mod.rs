@@ -7,6 +7,7 @@ pub mod kernel;
 pub mod known;
 pub mod learned;
 pub mod monotone;
+mod sections;
 pub mod space;
 pub(crate) mod table;
 mod tabulated;

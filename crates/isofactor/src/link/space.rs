@@ -11,6 +11,7 @@ use crate::{
         basis::{Basis, MOST_FUNCTIONS},
         fine::{FineTable, reached},
         kernel::Kernel,
+        sections::Sections,
         table::{GramMoments, Grid, LinearMoments, ORDER, Table, quintics},
     },
     products,
@@ -51,9 +52,10 @@ impl LinkSpace {
             let (bandwidth, limit) = (kernel.bandwidth, MOST_FUNCTIONS);
             return Err(NumericalError::DomainTooWide { half_width, bandwidth, limit }.into());
         }
-        let basis =
-            Basis::build(kernel, &candidates(kernel, half_width), kernel.basis_tolerance())?;
-        Ok(Self::with_basis(kernel, half_width, basis))
+        let grid = grid_for(kernel, half_width);
+        let sections = Sections::new(kernel, grid);
+        let basis = Basis::build(sections, &candidates(kernel, grid), kernel.basis_tolerance())?;
+        Ok(Self::with_basis(kernel, grid, basis))
     }
 
     /// The first domain in a row of ever wider ones that covers `largest`.
@@ -71,12 +73,15 @@ impl LinkSpace {
         let sound = half_width > 0.0
             && half_width / kernel.bandwidth <= MOST_BANDWIDTHS
             && centres.iter().all(|c| c.abs() <= half_width);
-        let basis = Basis::from_centres(kernel, centres).filter(|_| sound)?;
-        Some(Self::with_basis(kernel, half_width, basis))
+        if !sound {
+            return None;
+        }
+        let grid = grid_for(kernel, half_width);
+        let basis = Basis::from_centres(Sections::new(kernel, grid), centres)?;
+        Some(Self::with_basis(kernel, grid, basis))
     }
 
-    fn with_basis(kernel: Kernel, half_width: f64, basis: Basis) -> Self {
-        let grid = grid_for(kernel, half_width);
+    fn with_basis(kernel: Kernel, grid: Grid, basis: Basis) -> Self {
         let d = grid.spacing();
         let functions = basis.len();
         let mut node_basis = vec![0.0; 3 * grid.nodes() * functions];
@@ -241,7 +246,7 @@ impl LinkSpace {
 
 /// The grid whose table meets [`TABLE_TOLERANCE`] in value and slope, by the bounds of `table`, and
 /// [`FINE_TOLERANCE`] in the slope of its quartics and in sums, by those of `fine`.
-fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
+pub(crate) fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     let bound = kernel.sixth_derivative_bound();
     let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
     let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
@@ -257,10 +262,10 @@ fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
 
 /// Places where a centre may go: nodes of the grid, closer together towards the ends, where
 /// smooth functions are hardest to pin down.
-pub(crate) fn candidates(kernel: Kernel, half_width: f64) -> Vec<f64> {
-    let grid = grid_for(kernel, half_width);
+pub(crate) fn candidates(kernel: Kernel, grid: Grid) -> Vec<f64> {
     let per_bandwidth = if kernel.basis_tolerance() > 1e-6 { 32.0 } else { 10.0 };
-    let wanted = 96 + (4.0 * per_bandwidth * half_width / kernel.bandwidth).min(1e6) as usize;
+    let wanted =
+        96 + (4.0 * per_bandwidth * grid.half_width() / kernel.bandwidth).min(1e6) as usize;
     let mut nodes: Vec<usize> = (0..=wanted)
         .map(|i| {
             let graded = (1.0 - (std::f64::consts::PI * i as f64 / wanted as f64).cos()) / 2.0;

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    factors::Factors,
+    factors::{CHUNK, Factors},
     link::{
         KnownLink, LearnedLink, Link,
         fine::{FineMoments, FineTable},
@@ -248,6 +248,22 @@ impl<'a> Entries<'a> {
     ) -> f64 {
         scores.resize(self.observations.len(), 0.0);
         self.pass(factors, Scores::Sought(scores), link, need, evaluated)
+    }
+
+    /// The sum of squares of the entries whose scores are inside the link's domain.
+    pub fn squares_inside(&self, scores: &[f64], link: &LearnedLink) -> f64 {
+        let (curve, half_width) = (link.fine(), link.space().half_width());
+        let chunks = scores.par_chunks(CHUNK).zip(self.observations.values().par_chunks(CHUNK));
+        let sums: Vec<f64> = chunks
+            .map(|(scores, values)| {
+                let entries = scores.iter().copied().zip(values.iter().copied());
+                let (scores, values): (Vec<f64>, Vec<f64>) =
+                    entries.filter(|(x, _)| x.abs() <= half_width).unzip();
+                let inside = Squares { curve, scores: &scores, values: &values };
+                simd::dispatch_wide(inside).1
+            })
+            .collect();
+        sums.into_iter().sum()
     }
 
     /// Passes over the scores once, or twice where they go so far beyond those of the last pass that

@@ -1,14 +1,12 @@
 //! The factor step: `Z <- P_C(Z - zeta grad_Z L(phi, Z))`.
 
-use rayon::prelude::*;
-
 use super::{
     MOST_TRIALS, Problem, Promise, State, StepLength, WILD,
     project::{project_factors, project_units},
 };
 use crate::{
     error::Result,
-    factors::{CHUNK, Factors, combine},
+    factors::{Factors, combine},
     link::Link,
     objective::ObjectiveValue,
     passes::Need,
@@ -156,9 +154,10 @@ impl Problem<'_> {
             return Err(f64::NAN);
         }
         let mut link = state.link.clone();
-        if link.learned().is_some_and(|link| largest > link.space().half_width()) {
+        if let Some(narrow) = state.link.learned().filter(|l| largest > l.space().half_width()) {
             // A wider domain takes long to build, and changes nothing for the entries inside.
-            let least = self.objective.weight(state.scores.len()) * self.squares_inside(state);
+            let least = self.objective.weight(state.scores.len())
+                * entries.squares_inside(&state.scores, narrow);
             if least > allowed * (1.0 + INSIDE) {
                 return Err(least);
             }
@@ -170,22 +169,6 @@ impl Problem<'_> {
         let value = self.objective.value(&self.entries, imbalance, &link, &self.trial);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
         if good { Ok((link, value)) } else { Err(value.of_factors()) }
-    }
-
-    /// The sum of squares of the entries whose scores are inside the link's domain.
-    fn squares_inside(&self, state: &State) -> f64 {
-        state.link.prepare();
-        let Some(link) = state.link.learned() else { return 0.0 };
-        let half_width = link.space().half_width();
-        let values = self.entries.observations().values();
-        let chunks = state.scores.par_chunks(CHUNK).zip(values.par_chunks(CHUNK));
-        let sums: Vec<f64> = chunks
-            .map(|(scores, values)| {
-                let inside = scores.iter().zip(values).filter(|(x, _)| x.abs() <= half_width);
-                inside.map(|(&x, y)| (y - link.value_and_slope(x).0).powi(2)).sum::<f64>()
-            })
-            .collect();
-        sums.into_iter().sum()
     }
 }
 
