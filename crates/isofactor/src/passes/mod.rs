@@ -568,4 +568,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn squares_inside_a_domain_leave_out_the_entries_beyond_it() {
+        let shape = Shape { rows: 150, columns: 90 };
+        let observations =
+            Observations::complete(shape, |i, t| ((i * 3 + t) as f64).sin()).unwrap();
+        let entries = Entries::new(&observations);
+        let mut scores = Vec::new();
+        let half_width = 0.4 * entries.scores(&random_factors(shape, 3, 1), &mut scores);
+        let kernel = Kernel::try_new(KernelFamily::Gaussian, half_width / 3.0).unwrap();
+        let space = Arc::new(LinkSpace::build(kernel, half_width).unwrap());
+        let weights = space.nearest(|x| x.tanh()).unwrap();
+        let link = LearnedLink::new(space, weights);
+        let pairs = || scores.iter().zip(observations.values());
+        let inside = pairs().filter(|(x, _)| x.abs() <= half_width);
+        assert!((1..scores.len()).contains(&inside.clone().count()));
+        let slow: f64 = inside.map(|(&x, y)| (y - link.value_and_slope(x).0).powi(2)).sum();
+        let found = entries.squares_inside(&scores, &link);
+        assert!((found / slow - 1.0).abs() < 1e-9, "{found} and {slow}");
+    }
 }
