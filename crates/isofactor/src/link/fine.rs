@@ -23,7 +23,7 @@
 use std::ops::Range;
 
 use super::table::{Grid, LinearMoments, ORDER, Table};
-use crate::simd::{self, Four, Kernel, LANES, Machine, ZERO};
+use crate::simd::{self, BETWEEN, Four, Kernel, LANES, Machine, Paged, ZERO};
 
 /// Powers of a quartic.
 const POWERS: usize = 5;
@@ -52,7 +52,7 @@ pub(crate) fn reached(grid: Grid, largest: f64) -> Range<usize> {
 }
 
 /// Where a score lies among the intervals of a grid.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct FineGrid {
     grid: Grid,
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
@@ -61,6 +61,11 @@ struct FineGrid {
     /// `1 / density`
     length: f64,
 }
+
+/// Where in a page of memory the middle of a link's pieces lies, and the middle of the first table of its
+/// moments: what most scores read and what they are added to is then not at the same place ([`Paged`]).
+const OF_PIECES: usize = 0;
+const OF_MOMENTS: usize = BETWEEN * size_of::<Four>();
 
 /// Nothing on an interval.
 const EMPTY: Four = Four(ZERO);
@@ -78,7 +83,7 @@ impl FineGrid {
 
     /// Where scores inside the grid lie.
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
+    fn place<M: Machine>(self, m: M, x: M::Many) -> FinePlace<M::Row> {
         let position = m.mul_add(x, m.splat(self.density), m.splat(self.offset));
         let rounded = m.add(position, m.splat(ROUNDING));
         let whole = m.sub(rounded, m.splat(ROUNDING));
@@ -102,7 +107,7 @@ pub(crate) struct FineTable {
     /// Coefficients of `1, t, t^2`, and those of `t^3` and `t^4` in one, divided by the length of an interval:
     /// so slopes come out as they are, and values need one multiplication on the way to residuals, which
     /// costs nothing there. As many as the next power of two, so that a masked place is always a valid one.
-    pieces: Vec<Four>,
+    pieces: Paged,
     /// Up to which absolute value of scores it was made.
     reach: f64,
 }
@@ -115,7 +120,9 @@ impl FineTable {
 
     /// From the quintics of the intervals that are [`reached`].
     pub fn of_quintics(grid: Grid, first: usize, quintics: &[[f64; ORDER]], reach: f64) -> Self {
-        let mut pieces = vec![EMPTY; grid.intervals().next_power_of_two()];
+        let length = grid.intervals().next_power_of_two();
+        let mut pieces = Paged::default();
+        pieces.fit(length, grid.intervals() / 2, OF_PIECES);
         let grid = FineGrid::new(grid);
         let (scale, to) = (grid.density, &mut pieces[first..]);
         simd::dispatch(ToQuartics { quintics, scale, pieces: to });
@@ -127,20 +134,37 @@ impl FineTable {
         largest <= self.reach
     }
 
+    /// The link, to be read.
+    pub fn link(&self) -> FineLink<'_> {
+        FineLink { grid: self.grid, pieces: &self.pieces }
+    }
+
+    /// The intervals that scores up to `largest` in absolute value lie on; all places there are where
+    /// some are outside the grid.
+    pub fn reach(&self, largest: f64) -> Range<usize> {
+        let reached = reached(self.grid.grid, largest);
+        // Behind the last interval there are places for scores outside the grid.
+        if reached.start > 0 { reached } else { 0..self.pieces.len() }
+    }
+}
+
+/// A link that is being read: a copy of all that it takes but the pieces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FineLink<'a> {
+    grid: FineGrid,
+    pieces: &'a [Four],
+}
+
+impl FineLink<'_> {
     /// Where scores inside the grid lie.
     #[inline(always)]
-    pub fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
+    pub fn place<M: Machine>(self, m: M, x: M::Many) -> FinePlace<M::Row> {
         self.grid.place(m, x)
     }
 
     /// Residuals `y - phi(x)` and slopes `phi'(x)` at some scores.
     #[inline(always)]
-    pub fn at<M: Machine>(
-        &self,
-        m: M,
-        place: &FinePlace<M::Row>,
-        y: M::Many,
-    ) -> (M::Many, M::Many) {
+    pub fn at<M: Machine>(self, m: M, place: &FinePlace<M::Row>, y: M::Many) -> (M::Many, M::Many) {
         let (a, t) = (self.coefficients(m, place), m.load(place.t.as_ref()));
         let value = m.mul_add(a[4], t, a[3]);
         let slope = m.mul_add(a[4], t, value);
@@ -154,35 +178,27 @@ impl FineTable {
 
     /// `y - phi(x)`, from `phi(x)` in units of the slope over an interval.
     #[inline(always)]
-    fn residual<M: Machine>(&self, m: M, y: M::Many, value: M::Many) -> M::Many {
+    fn residual<M: Machine>(self, m: M, y: M::Many, value: M::Many) -> M::Many {
         m.mul_add(value, m.splat(-self.grid.length), y)
     }
 
     /// For each power the coefficients of some intervals.
     #[inline(always)]
-    fn coefficients<M: Machine>(&self, m: M, place: &FinePlace<M::Row>) -> [M::Many; POWERS] {
-        let [a, b, c, packed] = m.gather(&self.pieces, &place.rounded);
+    fn coefficients<M: Machine>(self, m: M, place: &FinePlace<M::Row>) -> [M::Many; POWERS] {
+        let [a, b, c, packed] = m.gather(self.pieces, &place.rounded);
         [a, b, c, packed, m.lower_half(packed)]
     }
 
-    /// The intervals that scores up to `largest` in absolute value lie on; all places there are where
-    /// some are outside the grid.
-    pub fn reach(&self, largest: f64) -> Range<usize> {
-        let reached = reached(self.grid.grid, largest);
-        // Behind the last interval there are places for scores outside the grid.
-        if reached.start > 0 { reached } else { 0..self.pieces.len() }
-    }
-
-    /// The residuals `y - phi(x)` of some entries, counted in `moments`; only the first `live`
-    /// of them are entries, the others come out as zero.
+    /// The residuals `y - phi(x)` of some entries, counted in the tables of [`FineMoments`]; only the first
+    /// `live` of them are entries, the others come out as zero.
     #[inline(always)]
     pub fn residuals<M: Machine>(
-        &self,
+        self,
         m: M,
         place: &FinePlace<M::Row>,
         y: M::Many,
         live: usize,
-        moments: &mut FineMoments,
+        tables: &mut M::Tables<'_>,
     ) -> M::Many {
         let (a, t) = (self.coefficients(m, place), m.load(place.t.as_ref()));
         let value = m.mul_add(a[4], t, a[3]);
@@ -196,8 +212,7 @@ impl FineTable {
         let first = m.mul(g, t);
         let second = m.mul(first, t);
         let third = m.mul(second, t);
-        let (sums, length) = (&mut moments.sums, self.pieces.len());
-        m.add_to(sums, length, &place.rounded, [g, first, second, third]);
+        m.add_to(tables, &place.rounded, [g, first, second, third]);
         g
     }
 }
@@ -246,22 +261,30 @@ fn pack(first: f64, second: f64) -> f64 {
 /// that was used is added up and cleared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FineMoments {
-    /// Several tables of equal length, one after the other ([`Machine::add_to`]).
-    sums: Vec<Four>,
+    /// Several tables of this length, one after the other ([`Machine::add_to`]).
+    sums: Paged,
+    length: usize,
 }
 
 impl FineMoments {
     /// Room for the residuals of a link; what is there already is all zero.
     pub fn fit(&mut self, table: &FineTable) {
-        self.sums.resize(simd::tables() * table.pieces.len(), EMPTY);
+        self.length = table.pieces.len();
+        let middle = table.grid.grid.intervals() / 2;
+        self.sums.fit(simd::tables() * (self.length + BETWEEN), middle, OF_MOMENTS);
+    }
+
+    /// What the residuals of a link are added to ([`FineLink::residuals`]).
+    #[inline(always)]
+    pub fn tables<M: Machine>(&mut self, m: M, link: FineLink<'_>) -> M::Tables<'_> {
+        m.tables(&mut self.sums, link.pieces.len())
     }
 
     /// Adds up its tables in the first of them, while they are in a fast cache. `used` are the places
     /// where any has something.
     pub fn settle(&mut self, used: Range<usize>) {
-        let places = self.sums.len() / simd::tables();
-        let (first, others) = self.sums.split_at_mut(places);
-        for other in others.chunks_exact_mut(places) {
+        let (first, others) = self.sums.split_at_mut(self.length + BETWEEN);
+        for other in others.chunks_exact_mut(self.length + BETWEEN) {
             for (sum, more) in first[used.clone()].iter_mut().zip(&mut other[used.clone()]) {
                 sum.0 = simd::add(sum.0, std::mem::replace(more, EMPTY).0);
             }
@@ -272,42 +295,36 @@ impl FineMoments {
     /// intervals of the quintic table that give the same sums, and leaves nothing. `used` are the
     /// places where any has something.
     pub fn collect(tables: &mut [Self], used: Range<usize>, coarse: &mut LinearMoments) {
-        let places = tables.first().map_or(0, |table| table.sums.len() / simd::tables());
-        let tables =
-            tables.iter_mut().map(|table| &mut table.sums[..places][used.clone()]).collect();
+        let mut moments = vec![EMPTY; used.len()];
+        for table in tables {
+            for (sum, more) in moments.iter_mut().zip(&mut table.sums[used.clone()]) {
+                sum.0 = simd::add(sum.0, std::mem::replace(more, EMPTY).0);
+            }
+        }
         let all = coarse.sums_mut();
         // Behind the last interval there are places for scores outside the grid.
         let intervals = used.start..used.end.min(all.len());
-        simd::dispatch(Collect { tables, intervals: &mut all[intervals] });
+        simd::dispatch(ToQuintics { moments, intervals: &mut all[intervals] });
     }
 }
 
-/// Adds up the moments of some intervals and adds those that give the same sums with quintics: the
-/// transpose of [`ToQuartics`]. Leaves nothing.
-struct Collect<'a> {
-    /// What each block of entries gathered.
-    tables: Vec<&'a mut [Four]>,
+/// Adds the moments of some intervals that give the same sums with quintics: the transpose of [`ToQuartics`].
+struct ToQuintics<'a> {
+    moments: Vec<Four>,
     intervals: &'a mut [[f64; ORDER]],
 }
 
-impl Kernel for Collect<'_> {
+impl Kernel for ToQuintics<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, _: M) {
-        let Some((sum, others)) = self.tables.split_first_mut() else { return };
-        for other in others {
-            for (mine, theirs) in sum.iter_mut().zip(other.iter_mut()) {
-                mine.0 = simd::add(mine.0, std::mem::replace(theirs, EMPTY).0);
-            }
-        }
-        for (interval, &Four([m0, m1, m2, m3])) in self.intervals.iter_mut().zip(sum.iter()) {
+    fn run<M: Machine>(self, _: M) {
+        for (interval, Four([m0, m1, m2, m3])) in self.intervals.iter_mut().zip(self.moments) {
             let moments = [m0, m1, m2, m3, m2 / 4.0 - m0 / 128.0];
             for (sum, quartic) in interval.iter_mut().zip(&QUARTIC) {
                 *sum += quartic.iter().zip(moments).map(|(c, m)| c * m).sum::<f64>();
             }
         }
-        sum.fill(EMPTY);
     }
 }
 
@@ -334,8 +351,9 @@ mod tests {
         fn run<M: Machine>(self, m: M) -> Self::Output {
             let mut found = Vec::new();
             for x in self.1.chunks(M::WIDTH) {
-                let place = self.0.place(m, m.filled(x));
-                let (residual, slope) = self.0.at(m, &place, m.splat(0.0));
+                let link = self.0.link();
+                let place = link.place(m, m.filled(x));
+                let (residual, slope) = link.at(m, &place, m.splat(0.0));
                 let (residual, slope) = (m.row(residual), m.row(slope));
                 let values = residual.as_ref().iter().map(|residual| -residual);
                 let both = values.zip(slope.as_ref().iter().copied());
@@ -352,10 +370,12 @@ mod tests {
         #[inline(always)]
         fn run<M: Machine>(self, m: M) -> Self::Output {
             let Self(table, x, y, moments) = self;
+            let table = table.link();
+            let mut tables = moments.tables(m, table);
             let mut found = Vec::new();
             for (x, y) in x.chunks(M::WIDTH).zip(y.chunks(M::WIDTH)) {
                 let (live, place) = (x.len(), table.place(m, m.filled(x)));
-                let g = m.row(table.residuals(m, &place, m.filled(y), live, moments));
+                let g = m.row(table.residuals(m, &place, m.filled(y), live, &mut tables));
                 assert!(g.as_ref()[live..].iter().all(|&g| g == 0.0));
                 found.extend(&g.as_ref()[..live]);
             }
@@ -498,7 +518,7 @@ mod tests {
         let mut coarsened = LinearMoments::zero(coarse.grid());
         tables.iter_mut().for_each(|moments| moments.settle(table.reach(1.5)));
         FineMoments::collect(&mut tables, table.reach(1.5), &mut coarsened);
-        assert!(tables.iter().flat_map(|table| &table.sums).all(|sum| sum.0 == ZERO));
+        assert!(tables.iter().flat_map(|table| table.sums.iter()).all(|sum| sum.0 == ZERO));
         let d = coarse.grid().spacing();
         let (mut by_nodes, mut constant) = (0.0, 0.0);
         let (first, weights) = coarsened.node_weights();

@@ -22,6 +22,8 @@ pub struct LearnedLink {
 #[derive(Debug, Default)]
 struct Tables {
     table: OnceLock<Table>,
+    /// Smallest and largest slope: asked for before and after every projection.
+    slopes: OnceLock<(f64, f64)>,
     /// For passes over entries, as far as the first of them needed it.
     near: OnceLock<FineTable>,
     /// The same over the whole domain.
@@ -87,7 +89,7 @@ impl LearnedLink {
 
     /// Smallest and largest slope over the domain.
     pub fn slope_range(&self) -> (f64, f64) {
-        self.table().slope_range()
+        *self.tables.slopes.get_or_init(|| self.table().slope_range())
     }
 
     /// `|phi - f|_H` for another function of the same space.

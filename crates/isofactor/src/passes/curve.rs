@@ -4,7 +4,7 @@ use super::Found;
 use crate::{
     link::{
         Link,
-        fine::{FineMoments, FinePlace, FineTable},
+        fine::{FineLink, FineMoments, FinePlace},
     },
     simd::{Kernel, Machine, only},
 };
@@ -13,41 +13,44 @@ use crate::{
 ///
 /// Where scores lie is found first, for some of them, and then what is there: each step waits for
 /// the one before, and a processor looks only so far ahead for work that does not.
-pub(crate) trait Curve: Sync {
+///
+/// A curve is passed on as a copy, so that what it reads by stays in registers whatever is written meanwhile.
+pub(crate) trait Curve: Copy + Sync {
     /// Where the scores lie.
     type Place<M: Machine>: Copy + Default;
-    fn place<M: Machine>(&self, m: M, x: M::Many) -> Self::Place<M>;
+    fn place<M: Machine>(self, m: M, x: M::Many) -> Self::Place<M>;
     /// Residuals `y - phi(x)` and slopes `phi'(x)`.
-    fn at<M: Machine>(&self, m: M, place: &Self::Place<M>, y: M::Many) -> (M::Many, M::Many);
+    fn at<M: Machine>(self, m: M, place: &Self::Place<M>, y: M::Many) -> (M::Many, M::Many);
 }
 
 /// The identity.
+#[derive(Clone, Copy)]
 pub(crate) struct Straight;
 
 impl Curve for Straight {
     type Place<M: Machine> = M::Row;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Many) -> M::Row {
+    fn place<M: Machine>(self, m: M, x: M::Many) -> M::Row {
         m.row(x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
+    fn at<M: Machine>(self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
         (m.sub(y, m.load(x.as_ref())), m.splat(1.0))
     }
 }
 
-impl Curve for Link {
+impl Curve for &Link {
     type Place<M: Machine> = M::Row;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Many) -> M::Row {
+    fn place<M: Machine>(self, m: M, x: M::Many) -> M::Row {
         m.row(x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
+    fn at<M: Machine>(self, m: M, x: &M::Row, y: M::Many) -> (M::Many, M::Many) {
         let (mut values, mut slopes) = (M::Row::default(), M::Row::default());
         let both = values.as_mut().iter_mut().zip(slopes.as_mut());
         for ((value, slope), &x) in both.zip(x.as_ref()) {
@@ -57,31 +60,30 @@ impl Curve for Link {
     }
 }
 
-impl Curve for FineTable {
+impl Curve for FineLink<'_> {
     type Place<M: Machine> = FinePlace<M::Row>;
 
     #[inline(always)]
-    fn place<M: Machine>(&self, m: M, x: M::Many) -> FinePlace<M::Row> {
-        FineTable::place(self, m, x)
+    fn place<M: Machine>(self, m: M, x: M::Many) -> FinePlace<M::Row> {
+        FineLink::place(self, m, x)
     }
 
     #[inline(always)]
-    fn at<M: Machine>(&self, m: M, place: &FinePlace<M::Row>, y: M::Many) -> (M::Many, M::Many) {
-        FineTable::at(self, m, place, y)
+    fn at<M: Machine>(self, m: M, place: &FinePlace<M::Row>, y: M::Many) -> (M::Many, M::Many) {
+        FineLink::at(self, m, place, y)
     }
 }
 
 /// What is done with the entries of a block, as many at a time as a machine holds.
-trait Visit {
+trait Visit<M: Machine> {
     type Curve: Curve;
 
-    fn curve(&self) -> &Self::Curve;
+    fn curve(&self) -> Self::Curve;
 
-    /// The residuals of some entries, of which the first `live` are there; they begin at `first`.
-    fn some<M: Machine>(
+    /// The residuals of the next entries, of which the first `live` are there.
+    fn some(
         &mut self,
         m: M,
-        first: usize,
         live: usize,
         place: &<Self::Curve as Curve>::Place<M>,
         y: M::Many,
@@ -99,7 +101,7 @@ const FETCHED: usize = 512;
 /// Every pass adds squares this way, so that all find the same sum. A trait and not a closure:
 /// closures are not always inlined into the code that was compiled for the processor.
 #[inline(always)]
-fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: V) -> Found {
+fn visit<M: Machine, V: Visit<M>>(m: M, scores: &[f64], values: &[f64], mut visit: V) -> Found {
     let whole = scores.len() / M::WIDTH * M::WIDTH;
     let (x, x_rest) = scores.split_at(whole);
     let (y, y_rest) = values[..scores.len()].split_at(whole);
@@ -107,7 +109,6 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
     let mut squares = [m.splat(0.0); 2];
     let mut largest = m.splat(0.0);
     let mut places = [<V::Curve as Curve>::Place::<M>::default(); AHEAD];
-    let mut first = 0;
     for (x, y) in x.chunks(AHEAD * M::WIDTH).zip(y.chunks(AHEAD * M::WIDTH)) {
         for (place, (x, y)) in
             places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH)))
@@ -120,17 +121,16 @@ fn visit<M: Machine, V: Visit>(m: M, scores: &[f64], values: &[f64], mut visit: 
             *place = visit.curve().place(m, x);
         }
         for (place, y) in places.iter().zip(y.chunks_exact(M::WIDTH)) {
-            let residuals = visit.some(m, first, M::WIDTH, place, m.load(y));
+            let residuals = visit.some(m, M::WIDTH, place, m.load(y));
             squares[1] = m.mul_add(residuals, residuals, squares[1]);
             squares.swap(0, 1);
-            first += M::WIDTH;
         }
     }
     if !x_rest.is_empty() {
         let (live, x, y) = (x_rest.len(), m.filled(x_rest), m.filled(y_rest));
         largest = m.larger(x, largest);
         let place = visit.curve().place(m, x);
-        let residuals = only(m, visit.some(m, first, live, &place, y), live);
+        let residuals = only(m, visit.some(m, live, &place, y), live);
         squares[1] = m.mul_add(residuals, residuals, squares[1]);
     }
     let squares = m.sum(m.add(squares[0], squares[1]));
@@ -173,29 +173,22 @@ impl<M: Machine> Size<M> {
 
 /// `sum_k g_k^2` alone.
 pub(crate) struct Squares<'a, K> {
-    pub curve: &'a K,
+    pub curve: K,
     pub scores: &'a [f64],
     pub values: &'a [f64],
 }
 
-impl<K: Curve> Visit for &K {
+impl<M: Machine, K: Curve> Visit<M> for (K,) {
     type Curve = K;
 
     #[inline(always)]
-    fn curve(&self) -> &K {
-        self
+    fn curve(&self) -> K {
+        self.0
     }
 
     #[inline(always)]
-    fn some<M: Machine>(
-        &mut self,
-        m: M,
-        _: usize,
-        _: usize,
-        place: &K::Place<M>,
-        y: M::Many,
-    ) -> M::Many {
-        self.at(m, place, y).0
+    fn some(&mut self, m: M, _: usize, place: &K::Place<M>, y: M::Many) -> M::Many {
+        self.0.at(m, place, y).0
     }
 }
 
@@ -204,37 +197,30 @@ impl<K: Curve> Kernel for Squares<'_, K> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> Found {
-        visit(m, self.scores, self.values, self.curve)
+        visit(m, self.scores, self.values, (self.curve,))
     }
 }
 
 /// `sum_k g_k^2`, and the pulls `g_k phi'(x_k)`.
 pub(crate) struct Pulls<'a, K> {
-    pub curve: &'a K,
+    pub curve: K,
     pub scores: &'a [f64],
     pub values: &'a [f64],
     pub pulls: &'a mut [f64],
 }
 
-impl<K: Curve> Visit for (&K, &mut [f64]) {
+impl<M: Machine, K: Curve> Visit<M> for (K, &mut [f64]) {
     type Curve = K;
 
     #[inline(always)]
-    fn curve(&self) -> &K {
+    fn curve(&self) -> K {
         self.0
     }
 
     #[inline(always)]
-    fn some<M: Machine>(
-        &mut self,
-        m: M,
-        first: usize,
-        live: usize,
-        place: &K::Place<M>,
-        y: M::Many,
-    ) -> M::Many {
+    fn some(&mut self, m: M, live: usize, place: &K::Place<M>, y: M::Many) -> M::Many {
         let (residuals, slopes) = self.0.at(m, place, y);
-        write(m, m.mul(residuals, slopes), &mut self.1[first..first + live]);
+        write(m, m.mul(residuals, slopes), live, &mut self.1);
         residuals
     }
 }
@@ -250,33 +236,26 @@ impl<K: Curve> Kernel for Pulls<'_, K> {
 
 /// `sum_k g_k^2`, the residuals `g_k` and the slopes `phi'(x_k)`.
 pub(crate) struct Slopes<'a, K> {
-    pub curve: &'a K,
+    pub curve: K,
     pub scores: &'a [f64],
     pub values: &'a [f64],
     pub residuals: &'a mut [f64],
     pub slopes: &'a mut [f64],
 }
 
-impl<K: Curve> Visit for (&K, &mut [f64], &mut [f64]) {
+impl<M: Machine, K: Curve> Visit<M> for (K, &mut [f64], &mut [f64]) {
     type Curve = K;
 
     #[inline(always)]
-    fn curve(&self) -> &K {
+    fn curve(&self) -> K {
         self.0
     }
 
     #[inline(always)]
-    fn some<M: Machine>(
-        &mut self,
-        m: M,
-        first: usize,
-        live: usize,
-        place: &K::Place<M>,
-        y: M::Many,
-    ) -> M::Many {
+    fn some(&mut self, m: M, live: usize, place: &K::Place<M>, y: M::Many) -> M::Many {
         let (residuals, slopes) = self.0.at(m, place, y);
-        write(m, residuals, &mut self.1[first..first + live]);
-        write(m, slopes, &mut self.2[first..first + live]);
+        write(m, residuals, live, &mut self.1);
+        write(m, slopes, live, &mut self.2);
         residuals
     }
 }
@@ -292,30 +271,26 @@ impl<K: Curve> Kernel for Slopes<'_, K> {
 
 /// `sum_k g_k^2`, and the moments of the residuals.
 pub(crate) struct Residuals<'a> {
-    pub table: &'a FineTable,
+    pub table: FineLink<'a>,
     pub scores: &'a [f64],
     pub values: &'a [f64],
     pub moments: &'a mut FineMoments,
 }
 
-impl Visit for (&FineTable, &mut FineMoments) {
-    type Curve = FineTable;
+/// A link and the tables of its residuals' moments.
+struct Counted<'a, 'm, M: Machine>(FineLink<'a>, M::Tables<'m>);
+
+impl<'a, M: Machine> Visit<M> for Counted<'a, '_, M> {
+    type Curve = FineLink<'a>;
 
     #[inline(always)]
-    fn curve(&self) -> &FineTable {
+    fn curve(&self) -> FineLink<'a> {
         self.0
     }
 
     #[inline(always)]
-    fn some<M: Machine>(
-        &mut self,
-        m: M,
-        _: usize,
-        live: usize,
-        place: &FinePlace<M::Row>,
-        y: M::Many,
-    ) -> M::Many {
-        self.0.residuals(m, place, y, live, self.1)
+    fn some(&mut self, m: M, live: usize, place: &FinePlace<M::Row>, y: M::Many) -> M::Many {
+        self.0.residuals(m, place, y, live, &mut self.1)
     }
 }
 
@@ -324,7 +299,8 @@ impl Kernel for Residuals<'_> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) -> Found {
-        visit(m, self.scores, self.values, (self.table, self.moments))
+        let counted = Counted::<M>(self.table, self.moments.tables(m, self.table));
+        visit(m, self.scores, self.values, counted)
     }
 }
 
@@ -352,12 +328,14 @@ impl Kernel for Largest<'_> {
     }
 }
 
-/// Writes as many of the numbers as there is room for.
+/// Writes the first `live` numbers to a list, of which what comes after them is left.
 #[inline(always)]
-fn write<M: Machine>(m: M, many: M::Many, to: &mut [f64]) {
-    if to.len() < M::WIDTH {
-        to.copy_from_slice(&m.row(many).as_ref()[..to.len()]);
+fn write<M: Machine>(m: M, many: M::Many, live: usize, to: &mut &mut [f64]) {
+    let (now, later) = std::mem::take(to).split_at_mut(live);
+    *to = later;
+    if live < M::WIDTH {
+        now.copy_from_slice(&m.row(many).as_ref()[..live]);
     } else {
-        m.store(many, to);
+        m.store(many, now);
     }
 }

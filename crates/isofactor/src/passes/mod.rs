@@ -252,7 +252,7 @@ impl<'a> Entries<'a> {
 
     /// The sum of squares of the entries whose scores are inside the link's domain.
     pub fn squares_inside(&self, scores: &[f64], link: &LearnedLink) -> f64 {
-        let (curve, half_width) = (link.fine(), link.space().half_width());
+        let (curve, half_width) = (link.fine().link(), link.space().half_width());
         let chunks = scores.par_chunks(CHUNK).zip(self.observations.values().par_chunks(CHUNK));
         let sums: Vec<f64> = chunks
             .map(|(scores, values)| {
@@ -318,9 +318,11 @@ impl<'a> Entries<'a> {
                 let out = &mut pull;
                 let found = match link {
                     Tabled::Known(Link::Known(KnownLink::Identity)) => {
-                        self.pull_pass(blocks, factors, &Straight, room, out)
+                        self.pull_pass(blocks, factors, Straight, room, out)
                     }
-                    Tabled::Learned(_, table) => self.pull_pass(blocks, factors, table, room, out),
+                    Tabled::Learned(_, table) => {
+                        self.pull_pass(blocks, factors, table.link(), room, out)
+                    }
                     Tabled::Known(link) => self.pull_pass(blocks, factors, link, room, out),
                 };
                 evaluated.pull = Some(pull);
@@ -328,9 +330,9 @@ impl<'a> Entries<'a> {
             }
             // A known link has no step of its own.
             (_, Tabled::Known(Link::Known(KnownLink::Identity))) => {
-                self.squares_pass(blocks, factors, &Straight)
+                self.squares_pass(blocks, factors, Straight)
             }
-            (_, Tabled::Learned(_, table)) => self.squares_pass(blocks, factors, table),
+            (_, Tabled::Learned(_, table)) => self.squares_pass(blocks, factors, table.link()),
             (_, Tabled::Known(link)) => self.squares_pass(blocks, factors, link),
         };
         evaluated.squares = squares;
@@ -342,7 +344,7 @@ impl<'a> Entries<'a> {
         &self,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
-        curve: &K,
+        curve: K,
     ) -> Found {
         in_order(in_turn(
             blocks,
@@ -376,7 +378,7 @@ impl<'a> Entries<'a> {
                     let values = self.values_of(&block.rows);
                     let scores = self.block_scores(block, factors);
                     let moments = &mut *moments;
-                    simd::dispatch_wide(Residuals { table, scores, values, moments })
+                    simd::dispatch_wide(Residuals { table: table.link(), scores, values, moments })
                 });
                 let found: Vec<Found> = found.collect();
                 moments.settle(table.reach(largest(found.iter().map(|found| found.0))));

@@ -54,7 +54,7 @@ impl Entries<'_> {
         &self,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
-        curve: &K,
+        curve: K,
         room: &mut PullRoom,
         out: &mut Factors,
     ) -> Found {
@@ -114,7 +114,7 @@ impl Entries<'_> {
         bands: &[BandBlocks<'_>],
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
-        curve: &K,
+        curve: K,
         pulls: &mut Vec<f64>,
         [rows, columns]: [&mut [Lanes]; 2],
     ) -> Vec<Found> {
@@ -140,7 +140,7 @@ impl Entries<'_> {
         BandBlocks { band, .. }: &BandBlocks<'_>,
         blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
-        curve: &K,
+        curve: K,
         pulls: &mut [f64],
         out: &mut [Lanes],
     ) -> Vec<Found> {

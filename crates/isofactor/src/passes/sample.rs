@@ -34,7 +34,7 @@ impl Sample {
         let zeros = vec![0.0; sampled.len()];
         let (mut residuals, mut slopes) = (zeros.clone(), zeros.clone());
         simd::dispatch_wide(Slopes {
-            curve: link.fine_within(reach),
+            curve: link.fine_within(reach).link(),
             scores: &sampled,
             values: &zeros,
             residuals: &mut residuals,
@@ -48,7 +48,7 @@ impl Sample {
     /// `sum_k (phi(x_k) - phi_0(x_k))^2` over all entries, as those of the sample have it; `phi_0` is the
     /// link it was taken under.
     pub fn distance(&self, link: &LearnedLink) -> f64 {
-        let curve = link.fine_within(self.reach);
+        let curve = link.fine_within(self.reach).link();
         let (_, squares) =
             simd::dispatch_wide(Squares { curve, scores: &self.scores, values: &self.fitted });
         self.weight * squares

@@ -11,6 +11,7 @@ impl Machine for V3 {
     const WIDTH: usize = LANES;
     type Many = __m256d;
     type Row = Four;
+    type Tables<'a> = &'a mut [Four];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> __m256d {
@@ -69,8 +70,12 @@ impl Machine for V3 {
         ]
     }
     #[inline(always)]
-    fn add_to(self, tables: &mut [Four], length: usize, places: &Four, by: [__m256d; LANES]) {
-        let (avx, [a, b, c, d], table) = (self.avx, by, &mut tables[..length]);
+    fn tables(self, list: &mut [Four], length: usize) -> &mut [Four] {
+        &mut list[..length]
+    }
+    #[inline(always)]
+    fn add_to(self, table: &mut &mut [Four], places: &Four, by: [__m256d; LANES]) {
+        let (avx, [a, b, c, d]) = (self.avx, by);
         let (e, f) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
         let (g, h) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
         let turned = [
@@ -79,7 +84,7 @@ impl Machine for V3 {
             avx._mm256_permute2f128_pd::<0x31>(e, g),
             avx._mm256_permute2f128_pd::<0x31>(f, h),
         ];
-        for (place, by) in around(length, places.0).into_iter().zip(turned) {
+        for (place, by) in around(table.len(), places.0).into_iter().zip(turned) {
             let sum = &mut table[place].0;
             *sum = cast(avx._mm256_add_pd(cast(*sum), by));
         }

@@ -4,7 +4,7 @@ use std::arch::x86_64::{__m256d, __m512d};
 
 use pulp::{cast, x86::V4};
 
-use super::{Four, LANES, Lanes, Machine, around};
+use super::{BETWEEN, Four, LANES, Lanes, Machine, around};
 
 const WIDTH: usize = 8;
 
@@ -64,6 +64,7 @@ impl Machine for V4 {
     const WIDTH: usize = WIDTH;
     type Many = __m512d;
     type Row = Eight;
+    type Tables<'a> = [&'a mut [Four]; 2];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> __m512d {
@@ -108,10 +109,14 @@ impl Machine for V4 {
         turned(self, [pair(0), pair(1), pair(2), pair(3)])
     }
     #[inline(always)]
-    fn add_to(self, tables: &mut [Four], length: usize, places: &Eight, by: [__m512d; LANES]) {
-        let (one, other) = tables.split_at_mut(length);
-        let other = &mut other[..length];
-        let [first, last] = places.around(length);
+    fn tables(self, list: &mut [Four], length: usize) -> [&mut [Four]; 2] {
+        let (one, other) = list.split_at_mut(length);
+        [one, &mut other[BETWEEN..][..length]]
+    }
+    #[inline(always)]
+    fn add_to(self, tables: &mut [&mut [Four]; 2], places: &Eight, by: [__m512d; LANES]) {
+        let [one, other] = tables;
+        let [first, last] = places.around(one.len());
         for (i, by) in turned(self, by).into_iter().enumerate() {
             let (a, b) = (&mut one[first[i]].0, &mut other[last[i]].0);
             let sum = self.add(beside(self, a, b), by);

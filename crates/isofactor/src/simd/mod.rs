@@ -16,8 +16,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod paged;
 mod plain;
 
+pub(crate) use paged::Paged;
 pub(crate) use plain::Plain;
 
 /// Four numbers that are worked on together.
@@ -46,6 +48,8 @@ pub(crate) trait Machine: Copy {
     type Many: Copy;
     /// So many numbers in memory, never on two lines of the cache.
     type Row: Copy + Default + AsRef<[f64]> + AsMut<[f64]>;
+    /// Tables to add to.
+    type Tables<'a>;
 
     /// The first numbers of a list.
     fn load(self, from: &[f64]) -> Self::Many;
@@ -68,16 +72,11 @@ pub(crate) trait Machine: Copy {
     /// Fours of a table, turned: `b[i][j]` is the number `i` of the one that `places[j]` has in its
     /// lowest bits. They are counted around: the table's length is a power of two.
     fn gather(self, table: &[Four], places: &Self::Row) -> [Self::Many; LANES];
-    /// Adds the transpose to the fours of several tables of one length, one after the other in a
-    /// list: four of the numbers go to each, as many tables as there are fours in the width. So
-    /// two that are added at once never meet.
-    fn add_to(
-        self,
-        tables: &mut [Four],
-        length: usize,
-        places: &Self::Row,
-        by: [Self::Many; LANES],
-    );
+    /// Divides a list into tables of one length, [`BETWEEN`] apart, as many as there are fours in the width.
+    fn tables(self, list: &mut [Four], length: usize) -> Self::Tables<'_>;
+    /// Adds the transpose to the fours of tables: four of the numbers go to each, so two that are added at
+    /// once never meet.
+    fn add_to(self, tables: &mut Self::Tables<'_>, places: &Self::Row, by: [Self::Many; LANES]);
     /// Asks for what lies so many places from the beginning, there or not, to be at hand soon.
     fn fetch<T>(self, from: &[T], place: usize);
 
@@ -172,6 +171,10 @@ impl<K: Kernel, M: Machine> pulp::NullaryFnOnce for On<K, M> {
         self.0.run(self.1)
     }
 }
+
+/// How many fours lie between two tables of [`Machine::add_to`]: a third of a page of memory, so that the same
+/// places of two tables are not at the same place of a page either ([`Paged`]).
+pub(crate) const BETWEEN: usize = 42;
 
 /// How many tables [`Machine::add_to`] adds to on this processor's widest machine.
 pub(crate) fn tables() -> usize {
@@ -300,7 +303,7 @@ mod tests {
         fn run<M: Machine>(self, m: M) -> Vec<Vec<f64>> {
             let mut found = vec![Vec::new(); 7];
             let mut fours = vec![Vec::new(); ALL];
-            let mut sums = vec![Four::default(); M::WIDTH / LANES * LENGTH];
+            let mut sums = vec![Four::default(); M::WIDTH / LANES * (LENGTH + BETWEEN)];
             m.fetch(&TABLE, 1000);
             for first in (0..ALL).step_by(M::WIDTH) {
                 let [a, b, c] = [0, 1, 2].map(|i| m.load(&self.0[i][first..]));
@@ -324,9 +327,9 @@ mod tests {
                 for (j, four) in fours[first..first + M::WIDTH].iter_mut().enumerate() {
                     four.extend(turned.iter().map(|row| row.as_ref()[j]));
                 }
-                m.add_to(&mut sums, LENGTH, &places, [a, b, c, a]);
+                m.add_to(&mut m.tables(&mut sums, LENGTH), &places, [a, b, c, a]);
             }
-            let sums = sums.chunks(LENGTH).fold([ZERO; LENGTH], |sums, table| {
+            let sums = sums.chunks(LENGTH + BETWEEN).fold([ZERO; LENGTH], |sums, table| {
                 std::array::from_fn(|place| add(sums[place], table[place].0))
             });
             let total = m.sum(m.load(&self.0[2]));

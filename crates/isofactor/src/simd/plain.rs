@@ -11,6 +11,7 @@ impl<const FMA: bool> Machine for Plain<FMA> {
     const WIDTH: usize = LANES;
     type Many = Lanes;
     type Row = Four;
+    type Tables<'a> = &'a mut [Four];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> Lanes {
@@ -54,9 +55,12 @@ impl<const FMA: bool> Machine for Plain<FMA> {
         std::array::from_fn(|i| fours.map(|four| four[i]))
     }
     #[inline(always)]
-    fn add_to(self, tables: &mut [Four], length: usize, places: &Four, by: [Lanes; LANES]) {
-        let table = &mut tables[..length];
-        for (j, place) in around(length, places.0).into_iter().enumerate() {
+    fn tables(self, list: &mut [Four], length: usize) -> &mut [Four] {
+        &mut list[..length]
+    }
+    #[inline(always)]
+    fn add_to(self, table: &mut &mut [Four], places: &Four, by: [Lanes; LANES]) {
+        for (j, place) in around(table.len(), places.0).into_iter().enumerate() {
             table[place].0 = add(table[place].0, by.map(|by| by[j]));
         }
     }

@@ -177,10 +177,10 @@ impl Seen {
         let scores = &inside[..];
         match link {
             Link::Known(KnownLink::Identity) => {
-                simd::dispatch_wide(Slopes { curve: &Straight, scores, values, residuals, slopes })
+                simd::dispatch_wide(Slopes { curve: Straight, scores, values, residuals, slopes })
             }
             Link::Learned(link) => simd::dispatch_wide(Slopes {
-                curve: link.fine(),
+                curve: link.fine().link(),
                 scores,
                 values,
                 residuals,
