@@ -142,15 +142,14 @@ impl Problem<'_> {
     }
 
     /// From outside the bounds, at the start or when the domain has grown, getting inside comes
-    /// first: at the nearest link, or, where that raises the objective by more than half, at the
-    /// best there is.
+    /// first: at the nearest link, or, where that raises the objective, at the best there is.
     fn enter(
         &mut self,
         state: &mut State,
         link: &LearnedLink,
         bounds: SlopeBounds,
     ) -> Result<bool> {
-        let allowed = 1.5 * state.value.total();
+        let allowed = state.value.total();
         let nearest = project_link(link.clone(), bounds, &mut self.active)?;
         state.link = Link::Learned(nearest);
         self.evaluate(state, Need::Pull)?;

@@ -1,12 +1,12 @@
 //! Backtracking never raises the objective, in any order, with any constraint.
 
 use isofactor::{
-    FitConfig, FitInput, Flow, Monitor, Stop, TraceRow,
+    Factors, FitConfig, FitInput, Flow, Monitor, Stop, TraceRow,
     config::{LinkChoice, LossScale, Order},
     fit,
 };
 
-use crate::sample::{Objectives, observations};
+use crate::sample::{Objectives, factors, observations};
 
 fn trace(config: &FitConfig) -> Vec<f64> {
     let mut seen = Objectives::default();
@@ -53,6 +53,32 @@ fn once_inside_the_slope_bounds_the_objective_never_rises() {
     };
     let objectives = trace(&config);
     assert!(objectives[1..].windows(2).all(|w| w[1] <= w[0]));
+}
+
+#[test]
+fn a_domain_that_grows_under_slope_bounds_does_not_raise_the_objective() {
+    for seed in 0..6 {
+        let seen = observations(seed);
+        let config = FitConfig {
+            rank: Some(2),
+            iterations: 60,
+            bandwidth: "0.3".parse().unwrap(),
+            monotone: "0,inf".parse().unwrap(),
+            ..FitConfig::bcd()
+        };
+        // Scores that are small at first, and with them the domain: three times the largest.
+        let [rows, columns] = [factors(seed, 2).rows(), factors(seed, 2).columns()]
+            .map(|side| side.into_iter().map(|z| 0.2 * z).collect());
+        let start = Factors::from_vecs(2, rows, columns).unwrap();
+        let largest = seen.iter().map(|entry| start.score(entry.row, entry.column).abs());
+        let first = 3.0 * largest.fold(0.0, f64::max);
+        let mut objectives = Objectives::default();
+        let input = FitInput { start: Some(&start), ..FitInput::new(&seen) };
+        let model = fit(&config, &input, &mut objectives).unwrap();
+        let half_width = model.link.learned().unwrap().space().half_width();
+        assert!(half_width > 1.4 * first, "{seed}: {first} and {half_width}");
+        assert!(objectives.0[1..].windows(2).all(|w| w[1] <= w[0]), "{seed}");
+    }
 }
 
 #[test]
