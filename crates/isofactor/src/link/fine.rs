@@ -304,17 +304,17 @@ impl FineMoments {
         let all = coarse.sums_mut();
         // Behind the last interval there are places for scores outside the grid.
         let intervals = used.start..used.end.min(all.len());
-        simd::dispatch(ToQuintics { moments, intervals: &mut all[intervals] });
+        simd::dispatch(QuinticMoments { moments, intervals: &mut all[intervals] });
     }
 }
 
 /// Adds the moments of some intervals that give the same sums with quintics: the transpose of [`ToQuartics`].
-struct ToQuintics<'a> {
+struct QuinticMoments<'a> {
     moments: Vec<Four>,
     intervals: &'a mut [[f64; ORDER]],
 }
 
-impl Kernel for ToQuintics<'_> {
+impl Kernel for QuinticMoments<'_> {
     type Output = ();
 
     #[inline(always)]
