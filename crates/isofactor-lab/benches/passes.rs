@@ -23,7 +23,7 @@ fn passes(criterion: &mut Criterion) {
             let (_, state) = problem(&observations, rank, variant);
             let mut evaluated = Evaluated::default();
             for (need, what) in
-                [(Need::Nothing, "squares"), (Need::Moments, "moments"), (Need::Pull, "pull")]
+                [(Need::Nothing, "squares"), (Need::Counts, "counts"), (Need::Pull, "pull")]
             {
                 group.bench_function(BenchmarkId::new(what, name), |b| {
                     b.iter(|| {

@@ -405,7 +405,8 @@ impl Watch for Watcher<'_> {
     ) -> Result<(TraceRow, Flow)> {
         let mut row = TraceRow::new(iteration, state.value);
         row.link_norm = state.link.learned().map(LearnedLink::norm);
-        row.train_rmse = (state.evaluated.squares / state.scores.len() as f64).sqrt();
+        let squares = state.evaluated.squares.unwrap_or(f64::NAN);
+        row.train_rmse = (squares / state.scores.len() as f64).sqrt();
         row.validation_rmse = self.judged.map(|(entries, baseline)| {
             let errors = metrics(entries, |row, column| {
                 predict(&state.factors, &state.link, baseline, Some(row), Some(column))

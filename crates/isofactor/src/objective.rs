@@ -18,9 +18,10 @@ use crate::{
         LearnedLink, Link, LinkSpace,
         monotone::{ActiveBounds, SlopeBounds, SlopeProgram},
         table::Grid,
+        tally::Counts,
     },
     observations::Side,
-    passes::{Entries, Evaluated, ResidualMoments},
+    passes::Entries,
     products,
     simd::Lanes,
 };
@@ -73,17 +74,17 @@ impl Objective {
         }
     }
 
-    /// The objective, from a pass that was made with this link and factors of this imbalance
-    /// `Z'DZ`.
+    /// The objective, from the sum of the squared residuals under this link and with factors of this
+    /// imbalance `Z'DZ`.
     pub fn value(
         &self,
         entries: &Entries<'_>,
         imbalance: &[f64],
         link: &Link,
-        evaluated: &Evaluated,
+        squares: f64,
     ) -> ObjectiveValue {
         ObjectiveValue {
-            data: self.weight(entries.observations().len()) * evaluated.squares,
+            data: self.weight(entries.observations().len()) * squares,
             balance: self.balance(imbalance),
             link: link.learned().map_or(0.0, |link| self.link_term(link)),
         }
@@ -195,16 +196,11 @@ impl Objective {
         self.weight(observed) * distance + 0.5 * self.link_penalty * squares
     }
 
-    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from the moments
-    /// of the residuals over the link's table.
-    pub fn link_gradient(
-        &self,
-        entries: &Entries<'_>,
-        moments: &ResidualMoments,
-        link: &LearnedLink,
-    ) -> Vec<f64> {
-        let mut gradient = link.space().weighted_sum(&moments.0);
-        let scale = -2.0 * self.weight(entries.observations().len());
+    /// Coordinates of `grad_phi L = -2s sum_k g_k K(x_k, .) + alpha phi`, from how many scores lie where and
+    /// the values there.
+    pub fn link_gradient(&self, observed: usize, counts: &Counts, link: &LearnedLink) -> Vec<f64> {
+        let mut gradient = counts.residual_sum(link.fine_within(counts.reach), link.space());
+        let scale = -2.0 * self.weight(observed);
         for (g, w) in gradient.iter_mut().zip(link.weights()) {
             *g = scale * *g + self.link_penalty * w;
         }

@@ -172,5 +172,6 @@ fn objective_with(problem: &Problem<'_>, state: &State, link: LearnedLink) -> Ob
     let link = Link::Learned(link);
     let mut evaluated = Evaluated::default();
     problem.entries.evaluate(&state.factors, &state.scores, &link, Need::Nothing, &mut evaluated);
-    problem.objective.value(&problem.entries, &state.imbalance, &link, &evaluated)
+    let squares = evaluated.squares.unwrap_or(f64::NAN);
+    problem.objective.value(&problem.entries, &state.imbalance, &link, squares)
 }

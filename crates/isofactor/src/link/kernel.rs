@@ -132,15 +132,18 @@ impl Kernel {
         }
     }
 
-    /// `b` with `|f^(4)(x)| <= b |f|_H / h^4` for every `f` in the space (the root of `k^(8)(0)`);
-    /// for Matern 5/2 see [`Kernel::sixth_derivative_bound`].
-    pub(crate) fn fourth_derivative_bound(&self) -> f64 {
-        match self.family {
-            KernelFamily::Gaussian => 105f64.sqrt(),
-            KernelFamily::Matern52 => 25.0,
-            KernelFamily::RationalQuadratic => 2_520f64.sqrt(),
-            KernelFamily::InverseMultiquadric => 11_025f64.sqrt(),
-        }
+    /// `b` with `|(f g)^(4)(x)| <= b |f|_H |g|_H / h^4` for all `f` and `g` in the space: by Leibniz' rule,
+    /// `sum_i (4 over i) b_i b_{4-i}` where `b_i` is the root of `|k^(2i)(0)|`; for Matern 5/2 see
+    /// [`Kernel::sixth_derivative_bound`].
+    pub(crate) fn product_bound(&self) -> f64 {
+        let [b1, b2, b3, b4] = match self.family {
+            KernelFamily::Gaussian => [1.0, 3.0, 15.0, 105.0].map(f64::sqrt),
+            // The largest derivatives of `k` itself.
+            KernelFamily::Matern52 => [0.63, 5.0 / 3.0, 2.99, 25.0],
+            KernelFamily::RationalQuadratic => [1.0, 6.0, 90.0, 2_520.0].map(f64::sqrt),
+            KernelFamily::InverseMultiquadric => [1.0, 9.0, 225.0, 11_025.0].map(f64::sqrt),
+        };
+        2.0 * b4 + 8.0 * b1 * b3 + 6.0 * b2 * b2
     }
 
     /// `b` with `|f^(5)(x)| <= b |f|_H / h^5` for every `f` in the space (the root of `-k^(10)(0)`);
@@ -185,6 +188,30 @@ pub(crate) mod tests {
                 assert!((middle.slope - slope).abs() < 1e-8, "{family:?} slope at {x}");
                 assert!((middle.curvature - curvature).abs() < 1e-8, "{family:?} curvature at {x}");
             }
+        }
+    }
+
+    #[test]
+    fn bounds_on_products_are_those_of_the_largest_derivatives() {
+        // Powers of derivatives at zero, by differences; of a Matern kernel, its own largest away from zero.
+        let kernel = Kernel::try_new(KernelFamily::Matern52, 1.0).unwrap();
+        let step = 1e-4;
+        let third = |x: f64| {
+            (kernel.jet(x + step, 0.0).curvature - kernel.jet(x - step, 0.0).curvature)
+                / (2.0 * step)
+        };
+        let places = || (1..4000).map(|i| f64::from(i) * 1e-3);
+        let largest = |of: &dyn Fn(f64) -> f64| places().map(|x| of(x).abs()).fold(0.0, f64::max);
+        let first = largest(&|x| kernel.jet(x, 0.0).slope);
+        let fourth = (third(2e-3) - third(1e-3)).abs() / 1e-3;
+        let bound = 2.0 * fourth + 8.0 * first * largest(&third) + 6.0 * (25.0 / 9.0);
+        assert!((kernel.product_bound() / bound - 1.0).abs() < 0.02, "{bound}");
+        for &family in FAMILIES.iter().filter(|&&family| family != KernelFamily::Matern52) {
+            let kernel = Kernel::try_new(family, 1.0).unwrap();
+            // `b_1` and `b_2` are known to the theory, and the largest share is that of `b_4`.
+            let [b1, b2] = [kernel.lipschitz(), kernel.slope_lipschitz()];
+            let rest = kernel.product_bound() - 6.0 * b2 * b2;
+            assert!(rest > 8.0 * b1 * b2 && rest < 4.0 * kernel.fifth_derivative_bound());
         }
     }
 

@@ -11,6 +11,7 @@ mod sections;
 pub mod space;
 pub(crate) mod table;
 mod tabulated;
+pub(crate) mod tally;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ pub use learned::LearnedLink;
 pub use monotone::SlopeBounds;
 pub use space::LinkSpace;
 pub use tabulated::Tabulated;
+pub use tally::Counts;
 
 /// A link, learned or known.
 #[derive(Debug, Clone, Serialize, Deserialize)]

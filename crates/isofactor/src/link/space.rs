@@ -155,12 +155,17 @@ impl LinkSpace {
     /// `sum_k g_k psi(x_k)` from the moments of the scores, on this grid or the thin one.
     pub(crate) fn weighted_sum(&self, moments: &LinearMoments) -> Vec<f64> {
         let (first, weights) = moments.node_weights();
-        let jets = &self.jets_on(moments.grid())[3 * first * self.dimension()..];
+        self.sum_over_nodes(moments.grid(), first, &weights)
+    }
+
+    /// The same from the weights of nodes that follow each other: three of each, on its jet.
+    pub(crate) fn sum_over_nodes(&self, grid: Grid, first: usize, weights: &[f64]) -> Vec<f64> {
+        let jets = &self.jets_on(grid)[3 * first * self.dimension()..];
         let rows: Vec<&[f64]> = jets.chunks_exact(self.dimension()).take(weights.len()).collect();
         if rows.is_empty() {
             return vec![0.0; self.dimension()];
         }
-        products::transpose_times(&rows, &weights)
+        products::transpose_times(&rows, weights)
     }
 
     /// `sum_k psi(x_k) psi(x_k)' = B' (W B)` from the moments of the scores, on this grid or the
@@ -245,14 +250,14 @@ impl LinkSpace {
 }
 
 /// The grid whose table meets [`TABLE_TOLERANCE`] in value and slope, by the bounds of `table`, and
-/// [`FINE_TOLERANCE`] in the slope of its quartics and in sums, by those of `fine`.
+/// [`FINE_TOLERANCE`] in the slope of its quartics and in sums, by those of `fine` and `tally`.
 pub(crate) fn grid_for(kernel: Kernel, half_width: f64) -> Grid {
     let bound = kernel.sixth_derivative_bound();
     let by_value = (TABLE_TOLERANCE * 46_080.0 / bound).powf(1.0 / 6.0);
     let by_slope = (TABLE_TOLERANCE * 30_000.0 / (5f64.sqrt() * bound)).powf(1.0 / 5.0);
     // A tenth is left for coefficients that share a place.
     let by_quartics = (0.9 * FINE_TOLERANCE * 3072.0 / kernel.fifth_derivative_bound()).powf(0.25);
-    let by_sums = (FINE_TOLERANCE * 3072.0 / kernel.fourth_derivative_bound()).powf(0.25);
+    let by_sums = (FINE_TOLERANCE * 3072.0 / kernel.product_bound()).powf(0.25);
     let spacing = kernel.bandwidth * by_value.min(by_slope).min(by_quartics).min(by_sums);
     // Even, so that zero is a node, and when thinned too; at least a few intervals when the domain
     // is short.

@@ -15,7 +15,7 @@ pub(crate) const ORDER: usize = 6;
 
 /// `HERMITE[i][p]`: coefficient of `t^p` in the quintic that is 1 in the `i`-th of
 /// (value, slope, curvature) at `t = 0`, then the same three at `t = 1`, and 0 in the others.
-const HERMITE: [[f64; ORDER]; ORDER] = [
+pub(crate) const HERMITE: [[f64; ORDER]; ORDER] = [
     [1.0, 0.0, 0.0, -10.0, 15.0, -6.0],
     [0.0, 1.0, 0.0, -6.0, 8.0, -3.0],
     [0.0, 0.0, 0.5, -1.5, 1.5, -0.5],
@@ -149,8 +149,11 @@ impl Kernel for ToQuintics<'_> {
     #[inline(always)]
     fn run<M: Machine>(self, _: M) {
         for (interval, piece) in self.pieces.iter_mut().enumerate() {
-            for (end, hermite) in self.jets[3 * interval..][..ORDER].iter().zip(&HERMITE) {
-                for (coefficient, h) in piece.iter_mut().zip(hermite) {
+            let ends = &self.jets[3 * interval..][..ORDER];
+            // The lower half is what is at the left end.
+            piece[..3].copy_from_slice(&[ends[0], ends[1], 0.5 * ends[2]]);
+            for (end, hermite) in ends.iter().zip(&HERMITE) {
+                for (coefficient, h) in piece[3..].iter_mut().zip(&hermite[3..]) {
                     let sum = *coefficient;
                     *coefficient = if M::FMA { h.mul_add(*end, sum) } else { h * end + sum };
                 }
@@ -250,11 +253,6 @@ impl<const P: usize> Moments<P> {
     /// The grid they are taken on.
     pub fn grid(&self) -> Grid {
         self.grid
-    }
-
-    /// The moments of each interval.
-    pub fn sums_mut(&mut self) -> &mut [[f64; P]] {
-        &mut self.sums
     }
 }
 

@@ -4,9 +4,9 @@ use super::Found;
 use crate::{
     link::{
         Link,
-        fine::{FineLink, FineMoments, FinePlace},
+        fine::{FineGrid, FineLink, FinePlace},
     },
-    simd::{Kernel, Machine, only},
+    simd::{Kernel, LANES, Lanes, Machine, TURNS, Tally, around, only},
 };
 
 /// A link that can be evaluated at as many scores at once as a machine holds.
@@ -269,39 +269,61 @@ impl<K: Curve> Kernel for Slopes<'_, K> {
     }
 }
 
-/// `sum_k g_k^2`, and the moments of the residuals.
-pub(crate) struct Residuals<'a> {
-    pub table: FineLink<'a>,
+/// Counts entries where their scores lie; the largest score in absolute value, not a number when one is not
+/// finite.
+pub(crate) struct Counted<'a> {
+    pub places: FineGrid,
     pub scores: &'a [f64],
     pub values: &'a [f64],
-    pub moments: &'a mut FineMoments,
+    pub tallies: &'a mut [[Tally; TURNS]],
 }
 
-/// A link and the tables of its residuals' moments.
-struct Counted<'a, 'm, M: Machine>(FineLink<'a>, M::Tables<'m>);
-
-impl<'a, M: Machine> Visit<M> for Counted<'a, '_, M> {
-    type Curve = FineLink<'a>;
+impl Kernel for Counted<'_> {
+    type Output = f64;
 
     #[inline(always)]
-    fn curve(&self) -> FineLink<'a> {
-        self.0
-    }
-
-    #[inline(always)]
-    fn some(&mut self, m: M, live: usize, place: &FinePlace<M::Row>, y: M::Many) -> M::Many {
-        self.0.residuals(m, place, y, live, &mut self.1)
+    fn run<M: Machine>(self, m: M) -> f64 {
+        let Self { places: grid, scores, values, tallies } = self;
+        let whole = scores.len() / M::WIDTH * M::WIDTH;
+        let (x, x_rest) = scores.split_at(whole);
+        let (y, y_rest) = values[..scores.len()].split_at(whole);
+        let mut size = Size::none(m);
+        let mut places = [FinePlace::<M::Row>::default(); AHEAD];
+        for (x, y) in x.chunks(AHEAD * M::WIDTH).zip(y.chunks(AHEAD * M::WIDTH)) {
+            for (place, (x, y)) in
+                places.iter_mut().zip(x.chunks_exact(M::WIDTH).zip(y.chunks_exact(M::WIDTH)))
+            {
+                m.fetch(x, FETCHED);
+                m.fetch(y, FETCHED);
+                let x = m.load(x);
+                size.take(m, x);
+                *place = grid.place(m, x);
+            }
+            for (place, y) in places.iter().zip(y.chunks_exact(M::WIDTH)) {
+                let [rounded, t] = [&place.rounded, &place.t].map(|row| fours(row.as_ref()));
+                for ((rounded, t), y) in rounded.iter().zip(t).zip(fours(y)) {
+                    m.tally(tallies, rounded, t, y);
+                }
+            }
+        }
+        if !x_rest.is_empty() {
+            let x = m.filled(x_rest);
+            size.take(m, x);
+            let FinePlace { rounded, t } = grid.place(m, x);
+            let rest = rounded.as_ref().iter().zip(t.as_ref()).zip(y_rest);
+            for (number, ((rounded, &t), &y)) in rest.enumerate() {
+                let [place, ..] = around(tallies.len(), [*rounded; LANES]);
+                tallies[place][number % TURNS].count::<M>(t, y);
+            }
+        }
+        size.number(m)
     }
 }
 
-impl Kernel for Residuals<'_> {
-    type Output = Found;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, m: M) -> Found {
-        let counted = Counted::<M>(self.table, self.moments.tables(m, self.table));
-        visit(m, self.scores, self.values, counted)
-    }
+/// The fours of a list.
+#[inline(always)]
+fn fours(list: &[f64]) -> &[Lanes] {
+    list.as_chunks().0
 }
 
 /// The largest score of a block in absolute value; not a number when one is not finite.

@@ -15,7 +15,6 @@ mod curve;
 mod kernels;
 mod product;
 mod pull;
-mod sample;
 mod sums;
 
 use std::ops::Range;
@@ -27,8 +26,9 @@ use crate::{
     factors::{CHUNK, Factors},
     link::{
         KnownLink, LearnedLink, Link,
-        fine::{FineMoments, FineTable},
+        fine::FineTable,
         table::{GramMoments, Grid, LinearMoments, LinkMoments},
+        tally::{Counts, Intervals, Tallies},
     },
     observations::{Band, Observations},
     simd::{self, ZERO, by_width},
@@ -36,16 +36,16 @@ use crate::{
 };
 pub(crate) use blocks::{blocks, blocks_with_systems, split_at_ends};
 pub(crate) use by_unit::ByUnit;
-use curve::{Curve, Largest, Residuals, Squares, Straight};
+pub(crate) use curve::Counted;
+use curve::{Curve, Largest, Squares, Straight};
 use kernels::{FindScores, GatherColumns, SumRows};
 pub(crate) use product::Sparse;
 use pull::{PullRoom, groups};
-pub(crate) use sample::Sample;
 
-/// About how many entries at least share a table of moments, and how many tables there are at most:
-/// of the residuals for a step of the link, where one costs as much to clear and to add up as some
-/// hundred entries, and of scores and targets for the best link, where it is some thousand.
-const OF_RESIDUALS: (usize, usize) = (1 << 13, 32);
+/// About how many entries at least share a table, and how many tables there are at most: of tallies for a
+/// step of the link, where one costs as much to clear and to add up as some thousand entries, and of
+/// moments of scores and targets for the best link, where it is several thousand.
+const OF_TALLIES: (usize, usize) = (1 << 14, 32);
 const OF_TARGETS: (usize, usize) = (1 << 16, 16);
 
 /// Observations with their division into blocks.
@@ -76,19 +76,20 @@ pub enum Need {
     Nothing,
     /// What the entries pull at the factors, for a step of the factors.
     Pull,
-    /// The moments of the residuals, for a step of the link.
-    Moments,
+    /// How many scores lie where, and their values, for a step of the link.
+    #[serde(alias = "Moments")]
+    Counts,
 }
 
 /// What a pass with a link found.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluated {
-    /// `sum_k g_k^2` with `g_k = y_k - phi(x_k)`
-    pub squares: f64,
+    /// `sum_k g_k^2` with `g_k = y_k - phi(x_k)`; where entries were only counted, none.
+    pub squares: Option<f64>,
     /// `sum_k g_k phi'(x_k) (A_k + A_k') Z`, if it was asked for.
     pub pull: Option<Factors>,
-    /// Moments of the residuals over the link's table, if they were asked for.
-    pub moments: Option<ResidualMoments>,
+    /// How many scores lie where, and their values, if that was asked for.
+    pub counts: Option<Counts>,
     room: Room,
 }
 
@@ -105,11 +106,6 @@ impl Evaluated {
         }
     }
 
-    /// The largest score of the last pass here with a learned link, in absolute value.
-    pub(crate) fn reach(&self) -> Option<f64> {
-        self.room.reach
-    }
-
     /// Exchanges what was found; each keeps its room.
     pub(crate) fn exchange(&mut self, other: &mut Evaluated) {
         std::mem::swap(self, other);
@@ -121,8 +117,6 @@ impl Evaluated {
 #[derive(Debug, Default)]
 struct Room {
     pulls: Option<PullRoom>,
-    /// Tables of moments, all zero between passes.
-    tables: Vec<FineMoments>,
     /// Factors that are no longer needed.
     factors: Option<Factors>,
     /// The largest score of the last pass with a learned link, in absolute value.
@@ -145,10 +139,6 @@ impl Clone for Room {
         Self::default()
     }
 }
-
-/// Moments of the residuals over a link's table: all that a step of the link needs of the data.
-#[derive(Debug, Clone)]
-pub struct ResidualMoments(pub(crate) LinearMoments);
 
 /// The scores of the entries: to be found from the factors, or there already.
 enum Scores<'s> {
@@ -178,7 +168,7 @@ impl Scores<'_> {
 #[derive(Clone, Copy)]
 enum Tabled<'a> {
     Known(&'a Link),
-    Learned(&'a LearnedLink, &'a FineTable),
+    Learned(&'a FineTable),
 }
 
 /// A block of rows and the scores of its entries.
@@ -236,6 +226,19 @@ impl<'a> Entries<'a> {
         self.pass(factors, Scores::Given(scores), link, need, evaluated);
     }
 
+    /// Adds the sum of squares to what an earlier pass with these scores and this link found.
+    pub(crate) fn add_squares(
+        &self,
+        factors: &Factors,
+        scores: &[f64],
+        link: &Link,
+        evaluated: &mut Evaluated,
+    ) {
+        let counts = evaluated.counts.take();
+        self.evaluate(factors, scores, link, Need::Nothing, evaluated);
+        evaluated.counts = counts;
+    }
+
     /// Finds the scores and passes over them with a link. Returns the largest score in absolute
     /// value; where the link's domain does not cover it, what was found means nothing.
     pub fn score_and_evaluate(
@@ -279,14 +282,17 @@ impl<'a> Entries<'a> {
         let Link::Learned(learned) = link else {
             return self.pass_with(factors, scores, Tabled::Known(link), need, evaluated);
         };
+        if need == Need::Counts {
+            return self.counts_pass(factors, scores, learned, evaluated);
+        }
         let reach = evaluated.room.reach.unwrap_or(f64::INFINITY);
         let table = learned.space().work(|| learned.fine_within(reach));
-        let first = Tabled::Learned(learned, table);
+        let first = Tabled::Learned(table);
         let largest = self.pass_with(factors, scores.again(), first, need, evaluated);
         // Beyond the domain nothing means anything; a link on a wider one comes next.
         evaluated.room.reach = Some(largest).filter(|largest| largest.is_finite());
         if !table.covers(largest) && largest <= learned.space().half_width() {
-            let (found, whole) = (scores.found(), Tabled::Learned(learned, learned.fine()));
+            let (found, whole) = (scores.found(), Tabled::Learned(learned.fine()));
             self.pass_with(factors, found, whole, need, evaluated);
         }
         largest
@@ -303,15 +309,9 @@ impl<'a> Entries<'a> {
         if let Some(pull) = evaluated.pull.take().filter(|_| need == Need::Pull) {
             evaluated.keep_room(pull);
         }
-        evaluated.moments = None;
+        evaluated.counts = None;
         let blocks = self.with_scores(scores);
         let (largest, squares) = match (need, link) {
-            (Need::Moments, Tabled::Learned(link, table)) => {
-                let tables = &mut evaluated.room.tables;
-                let (found, moments) = self.moments_pass(blocks, factors, link, table, tables);
-                evaluated.moments = Some(moments);
-                found
-            }
             (Need::Pull, link) => {
                 let mut pull = evaluated.room.factors_like(factors);
                 let room = evaluated.room.pulls.get_or_insert_default();
@@ -320,7 +320,7 @@ impl<'a> Entries<'a> {
                     Tabled::Known(Link::Known(KnownLink::Identity)) => {
                         self.pull_pass(blocks, factors, Straight, room, out)
                     }
-                    Tabled::Learned(_, table) => {
+                    Tabled::Learned(table) => {
                         self.pull_pass(blocks, factors, table.link(), room, out)
                     }
                     Tabled::Known(link) => self.pull_pass(blocks, factors, link, room, out),
@@ -332,10 +332,10 @@ impl<'a> Entries<'a> {
             (_, Tabled::Known(Link::Known(KnownLink::Identity))) => {
                 self.squares_pass(blocks, factors, Straight)
             }
-            (_, Tabled::Learned(_, table)) => self.squares_pass(blocks, factors, table.link()),
+            (_, Tabled::Learned(table)) => self.squares_pass(blocks, factors, table.link()),
             (_, Tabled::Known(link)) => self.squares_pass(blocks, factors, link),
         };
-        evaluated.squares = squares;
+        evaluated.squares = Some(squares);
         largest
     }
 
@@ -357,41 +357,34 @@ impl<'a> Entries<'a> {
         ))
     }
 
-    /// The sum of squares and the moments of the residuals.
-    fn moments_pass(
+    /// Counts entries where their scores lie, which takes no link but its grid. Returns the largest score.
+    fn counts_pass(
         &self,
-        blocks: Vec<RowBlock<'_>>,
         factors: &Factors,
+        scores: Scores<'_>,
         link: &LearnedLink,
-        table: &FineTable,
-        tables: &mut Vec<FineMoments>,
-    ) -> (Found, ResidualMoments) {
-        let work = self.by_table(blocks);
-        tables.resize_with(work.len(), FineMoments::default);
-        let work = work.into_iter().zip(tables.iter_mut());
-        let found: Vec<Vec<Found>> = in_turn(
-            work,
-            || (),
-            |(), (blocks, moments)| {
-                moments.fit(table);
+        evaluated: &mut Evaluated,
+    ) -> f64 {
+        let intervals = Intervals::of(link.space().grid());
+        let shares: Vec<Counts> = in_turn(
+            self.shares(self.with_scores(scores)),
+            || Tallies::on(intervals),
+            |tallies, blocks| {
                 let found = blocks.into_iter().map(|block| {
                     let values = self.values_of(&block.rows);
                     let scores = self.block_scores(block, factors);
-                    let moments = &mut *moments;
-                    simd::dispatch_wide(Residuals { table: table.link(), scores, values, moments })
+                    let (places, tallies) = (intervals.places, tallies.turns());
+                    simd::dispatch_wide(Counted { places, scores, values, tallies })
                 });
-                let found: Vec<Found> = found.collect();
-                moments.settle(table.reach(largest(found.iter().map(|found| found.0))));
-                found
+                let reach = largest(found);
+                tallies.take(reach)
             },
         );
-        let found = in_order(found.concat());
-        let moments = link.space().work(|| {
-            let mut moments = LinearMoments::zero(link.space().grid());
-            FineMoments::collect(tables, table.reach(found.0), &mut moments);
-            ResidualMoments(moments)
-        });
-        (found, moments)
+        let reach = largest(shares.iter().map(|share| share.reach));
+        let counts = link.space().work(|| Counts::of_shares(&shares, intervals, reach));
+        evaluated.room.reach = Some(reach).filter(|reach| reach.is_finite());
+        (evaluated.squares, evaluated.pull, evaluated.counts) = (None, None, Some(counts));
+        reach
     }
 
     /// What the machine can do at best: a pass that only gathers and multiplies, as often as an
@@ -480,9 +473,9 @@ impl<'a> Entries<'a> {
         (self.observations.len() / block / 2 * 2).clamp(2, most)
     }
 
-    /// The blocks that share a table of residuals' moments.
-    fn by_table<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
-        let tables = self.tables(OF_RESIDUALS);
+    /// The blocks whose entries are counted together.
+    fn shares<'s>(&self, blocks: Vec<RowBlock<'s>>) -> Vec<Vec<RowBlock<'s>>> {
+        let tables = self.tables(OF_TALLIES);
         let share = blocks.len().div_ceil(tables);
         let mut blocks = blocks.into_iter();
         (0..tables)
@@ -549,7 +542,7 @@ mod tests {
         let kernel = Kernel::try_new(KernelFamily::Gaussian, half_width / 4.0).unwrap();
         let space = Arc::new(LinkSpace::build(kernel, half_width).unwrap());
         let weights = space.nearest(|x| x.tanh()).unwrap();
-        for need in [Need::Nothing, Need::Pull, Need::Moments] {
+        for need in [Need::Nothing, Need::Pull, Need::Counts] {
             let mut used = Evaluated::default();
             // A short table after the first, scores beyond it, none at all, and short again.
             for factors in [&near, &near, &far, &broken, &near, &far] {
@@ -565,8 +558,7 @@ mod tests {
                 }
                 assert_eq!((found[0], used.squares), (found[1], fresh.squares));
                 assert_eq!(used.pull, fresh.pull);
-                let moments = |of: &Evaluated| of.moments.as_ref().map(|moments| moments.0.clone());
-                assert_eq!(moments(&used), moments(&fresh));
+                assert_eq!(used.counts, fresh.counts);
             }
         }
     }

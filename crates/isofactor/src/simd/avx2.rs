@@ -4,14 +4,13 @@ use std::arch::x86_64::{__m128d, __m256d, _MM_HINT_T0};
 
 use pulp::{cast, x86::V3};
 
-use super::{Four, LANES, Lanes, Machine, around};
+use super::{Four, LANES, Lanes, Machine, TURNS, Tally, around};
 
 impl Machine for V3 {
     const FMA: bool = true;
     const WIDTH: usize = LANES;
     type Many = __m256d;
     type Row = Four;
-    type Tables<'a> = &'a mut [Four];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> __m256d {
@@ -69,24 +68,17 @@ impl Machine for V3 {
             avx._mm256_unpackhi_pd(g, h),
         ]
     }
+    /// Powers are put together from what is read four times over, which takes no exchanges.
     #[inline(always)]
-    fn tables(self, list: &mut [Four], length: usize) -> &mut [Four] {
-        &mut list[..length]
-    }
-    #[inline(always)]
-    fn add_to(self, table: &mut &mut [Four], places: &Four, by: [__m256d; LANES]) {
-        let (avx, [a, b, c, d]) = (self.avx, by);
-        let (e, f) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
-        let (g, h) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
-        let turned = [
-            avx._mm256_permute2f128_pd::<0x20>(e, g),
-            avx._mm256_permute2f128_pd::<0x20>(f, h),
-            avx._mm256_permute2f128_pd::<0x31>(e, g),
-            avx._mm256_permute2f128_pd::<0x31>(f, h),
-        ];
-        for (place, by) in around(table.len(), places.0).into_iter().zip(turned) {
-            let sum = &mut table[place].0;
-            *sum = cast(avx._mm256_add_pd(cast(*sum), by));
+    fn tally(self, tallies: &mut [[Tally; TURNS]], places: &Lanes, t: &Lanes, y: &Lanes) {
+        let (avx, ones) = (self.avx, self.splat(1.0));
+        for (turn, place) in around(tallies.len(), *places).into_iter().enumerate() {
+            let t = self.splat(t[turn]);
+            let odd = avx._mm256_blend_pd::<0b1010>(ones, t);
+            let powers = self.mul(odd, avx._mm256_blend_pd::<0b1100>(ones, self.mul(t, t)));
+            let Tally { counts, sums } = &mut tallies[place][turn % TURNS];
+            *counts = cast(self.add(cast(*counts), powers));
+            *sums = cast(self.mul_add(powers, self.splat(y[turn]), cast(*sums)));
         }
     }
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::arch::x86_64::{__m256d, __m512d};
 
 use pulp::{cast, x86::V4};
 
-use super::{BETWEEN, Four, LANES, Lanes, Machine, around};
+use super::{Four, LANES, Lanes, Machine, TURNS, Tally, around};
 
 const WIDTH: usize = 8;
 
@@ -64,7 +64,6 @@ impl Machine for V4 {
     const WIDTH: usize = WIDTH;
     type Many = __m512d;
     type Row = Eight;
-    type Tables<'a> = [&'a mut [Four]; 2];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> __m512d {
@@ -109,20 +108,8 @@ impl Machine for V4 {
         turned(self, [pair(0), pair(1), pair(2), pair(3)])
     }
     #[inline(always)]
-    fn tables(self, list: &mut [Four], length: usize) -> [&mut [Four]; 2] {
-        let (one, other) = list.split_at_mut(length);
-        [one, &mut other[BETWEEN..][..length]]
-    }
-    #[inline(always)]
-    fn add_to(self, tables: &mut [&mut [Four]; 2], places: &Eight, by: [__m512d; LANES]) {
-        let [one, other] = tables;
-        let [first, last] = places.around(one.len());
-        for (i, by) in turned(self, by).into_iter().enumerate() {
-            let (a, b) = (&mut one[first[i]].0, &mut other[last[i]].0);
-            let sum = self.add(beside(self, a, b), by);
-            *a = cast(self.avx512f._mm512_castpd512_pd256(sum));
-            *b = cast(self.avx512f._mm512_extractf64x4_pd::<1>(sum));
-        }
+    fn tally(self, tallies: &mut [[Tally; TURNS]], places: &Lanes, t: &Lanes, y: &Lanes) {
+        Machine::tally(*self, tallies, places, t, y);
     }
     #[inline(always)]
     fn fetch<T>(self, from: &[T], place: usize) {

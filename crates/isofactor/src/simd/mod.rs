@@ -16,10 +16,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod paged;
 mod plain;
 
-pub(crate) use paged::Paged;
 pub(crate) use plain::Plain;
 
 /// Four numbers that are worked on together.
@@ -48,8 +46,6 @@ pub(crate) trait Machine: Copy {
     type Many: Copy;
     /// So many numbers in memory, never on two lines of the cache.
     type Row: Copy + Default + AsRef<[f64]> + AsMut<[f64]>;
-    /// Tables to add to.
-    type Tables<'a>;
 
     /// The first numbers of a list.
     fn load(self, from: &[f64]) -> Self::Many;
@@ -72,11 +68,9 @@ pub(crate) trait Machine: Copy {
     /// Fours of a table, turned: `b[i][j]` is the number `i` of the one that `places[j]` has in its
     /// lowest bits. They are counted around: the table's length is a power of two.
     fn gather(self, table: &[Four], places: &Self::Row) -> [Self::Many; LANES];
-    /// Divides a list into tables of one length, [`BETWEEN`] apart, as many as there are fours in the width.
-    fn tables(self, list: &mut [Four], length: usize) -> Self::Tables<'_>;
-    /// Adds the transpose to the fours of tables: four of the numbers go to each, so two that are added at
-    /// once never meet.
-    fn add_to(self, tables: &mut Self::Tables<'_>, places: &Self::Row, by: [Self::Many; LANES]);
+    /// Counts four entries at the places that they have in the lowest bits, each in the next of the tallies
+    /// there in turn. Places are counted around: their number is a power of two.
+    fn tally(self, tallies: &mut [[Tally; TURNS]], places: &Lanes, t: &Lanes, y: &Lanes);
     /// Asks for what lies so many places from the beginning, there or not, to be at hand soon.
     fn fetch<T>(self, from: &[T], place: usize);
 
@@ -125,9 +119,35 @@ impl AsMut<[f64]> for Four {
     }
 }
 
+/// How many tallies of a place entries take in turn: those that follow each other then seldom wait for each
+/// other. More of them no longer stay in the fastest cache.
+pub(crate) const TURNS: usize = 2;
+
+/// What some entries come to: sums of powers of a number each has, and of these times another. One line of the
+/// cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(align(64))]
+pub(crate) struct Tally {
+    /// `sum_k t_k^p`, `p < 4`
+    pub counts: Lanes,
+    /// `sum_k y_k t_k^p`, `p < 4`
+    pub sums: Lanes,
+}
+
+impl Tally {
+    /// Counts an entry.
+    #[inline(always)]
+    pub fn count<M: Machine>(&mut self, t: f64, y: f64) {
+        let square = t * t;
+        let powers = [1.0, t, square, t * square];
+        self.counts = add(self.counts, powers);
+        self.sums = mul_add::<M>(powers, [y; LANES], self.sums);
+    }
+}
+
 /// The numbers of four places in a table, counted around.
 #[inline(always)]
-fn around(length: usize, places: Lanes) -> [usize; LANES] {
+pub(crate) fn around(length: usize, places: Lanes) -> [usize; LANES] {
     places.map(|place| place.to_bits() as usize & (length - 1))
 }
 
@@ -170,23 +190,6 @@ impl<K: Kernel, M: Machine> pulp::NullaryFnOnce for On<K, M> {
     fn call(self) -> K::Output {
         self.0.run(self.1)
     }
-}
-
-/// How many fours lie between two tables of [`Machine::add_to`]: a third of a page of memory, so that the same
-/// places of two tables are not at the same place of a page either ([`Paged`]).
-pub(crate) const BETWEEN: usize = 42;
-
-/// How many tables [`Machine::add_to`] adds to on this processor's widest machine.
-pub(crate) fn tables() -> usize {
-    struct Tables;
-    impl Kernel for Tables {
-        type Output = usize;
-        #[inline(always)]
-        fn run<M: Machine>(self, _: M) -> usize {
-            M::WIDTH / LANES
-        }
-    }
-    dispatch_wide(Tables)
 }
 
 /// Runs a kernel with its width `C` known to the compiler where it is at most eight (rank 32);
@@ -303,7 +306,7 @@ mod tests {
         fn run<M: Machine>(self, m: M) -> Vec<Vec<f64>> {
             let mut found = vec![Vec::new(); 7];
             let mut fours = vec![Vec::new(); ALL];
-            let mut sums = vec![Four::default(); M::WIDTH / LANES * (LENGTH + BETWEEN)];
+            let mut tallies = [[Tally::default(); TURNS]; LENGTH];
             m.fetch(&TABLE, 1000);
             for first in (0..ALL).step_by(M::WIDTH) {
                 let [a, b, c] = [0, 1, 2].map(|i| m.load(&self.0[i][first..]));
@@ -327,15 +330,19 @@ mod tests {
                 for (j, four) in fours[first..first + M::WIDTH].iter_mut().enumerate() {
                     four.extend(turned.iter().map(|row| row.as_ref()[j]));
                 }
-                m.add_to(&mut m.tables(&mut sums, LENGTH), &places, [a, b, c, a]);
+                let (a, b) = (m.row(a), m.row(b));
+                let [places, a, b] =
+                    [places.as_ref(), a.as_ref(), b.as_ref()].map(|row| row.as_chunks::<LANES>().0);
+                for ((places, a), b) in places.iter().zip(a).zip(b) {
+                    m.tally(&mut tallies, places, a, b);
+                }
             }
-            let sums = sums.chunks(LENGTH + BETWEEN).fold([ZERO; LENGTH], |sums, table| {
-                std::array::from_fn(|place| add(sums[place], table[place].0))
-            });
+            let tallies = tallies.as_flattened().iter().flat_map(|t| [t.counts, t.sums]);
             let total = m.sum(m.load(&self.0[2]));
             let some = m.row(m.filled(&self.0[1][..3]));
             found.extend(fours);
-            found.extend([sums.concat(), vec![total; 1], some.as_ref()[..LANES].to_vec()]);
+            found.extend([tallies.flatten().collect(), vec![total; 1]]);
+            found.push(some.as_ref()[..LANES].to_vec());
             found
         }
     }
@@ -367,18 +374,21 @@ mod tests {
     }
 
     #[test]
-    fn fours_come_from_their_places_and_go_to_them() {
+    fn fours_come_from_their_places_and_entries_are_counted_at_them() {
         let [a, b, c] = lists(-3.5);
         let found = dispatch_wide(Everything([a, b, c]));
-        let mut sums = [ZERO; LENGTH];
+        let mut sums = [[[ZERO; 2]; TURNS]; LENGTH];
         for k in 0..ALL {
             let place = PLACES[k] as usize % LENGTH;
             assert_eq!(found[7 + k], TABLE[place].0);
-            sums[place] = add(sums[place], [a[k], b[k], c[k], a[k]]);
+            let powers = [0, 1, 2, 3].map(|p| a[k].powi(p));
+            let [counts, weighted] = &mut sums[place][k % TURNS];
+            *counts = add(*counts, powers);
+            *weighted = add(*weighted, powers.map(|power| b[k] * power));
         }
-        assert_eq!(found[7 + ALL], sums.concat());
-        let total = c[..LANES * tables()].iter().sum::<f64>();
-        assert_eq!(found[8 + ALL], [total]);
+        assert_eq!(found[7 + ALL], sums.as_flattened().as_flattened().as_flattened());
+        let total = found[8 + ALL][0];
+        assert!([4, 8].map(|width| c[..width].iter().sum::<f64>()).contains(&total));
         assert_eq!(found[9 + ALL], [b[0], b[1], b[2], b[2]]);
     }
 

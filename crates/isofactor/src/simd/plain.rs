@@ -1,6 +1,6 @@
 //! Any processor: four numbers at a time, as the compiler sees fit.
 
-use super::{Four, LANES, Lanes, Machine, add, around, mul, mul_add, sub};
+use super::{Four, LANES, Lanes, Machine, TURNS, Tally, add, around, mul, mul_add, sub};
 
 /// Any processor. The numbers are fused where that is one instruction.
 #[derive(Clone, Copy)]
@@ -11,7 +11,6 @@ impl<const FMA: bool> Machine for Plain<FMA> {
     const WIDTH: usize = LANES;
     type Many = Lanes;
     type Row = Four;
-    type Tables<'a> = &'a mut [Four];
 
     #[inline(always)]
     fn load(self, from: &[f64]) -> Lanes {
@@ -55,13 +54,9 @@ impl<const FMA: bool> Machine for Plain<FMA> {
         std::array::from_fn(|i| fours.map(|four| four[i]))
     }
     #[inline(always)]
-    fn tables(self, list: &mut [Four], length: usize) -> &mut [Four] {
-        &mut list[..length]
-    }
-    #[inline(always)]
-    fn add_to(self, table: &mut &mut [Four], places: &Four, by: [Lanes; LANES]) {
-        for (j, place) in around(table.len(), places.0).into_iter().enumerate() {
-            table[place].0 = add(table[place].0, by.map(|by| by[j]));
+    fn tally(self, tallies: &mut [[Tally; TURNS]], places: &Lanes, t: &Lanes, y: &Lanes) {
+        for (turn, place) in around(tallies.len(), *places).into_iter().enumerate() {
+            tallies[place][turn % TURNS].count::<Self>(t[turn], y[turn]);
         }
     }
     #[inline(always)]

@@ -18,10 +18,12 @@ use crate::{
 
 /// One iteration. False when nothing moves any more.
 pub fn iterate(problem: &mut Problem<'_>, state: &mut State, order: Order) -> Result<bool> {
-    match order {
-        Order::FactorsFirst => Ok(problem.step_factors(state)? | problem.step_link(state)?),
-        Order::LinkFirst => Ok(problem.step_link(state)? | problem.step_factors(state)?),
-    }
+    let moved = match order {
+        Order::FactorsFirst => problem.step_factors(state)? | problem.step_link(state)?,
+        Order::LinkFirst => problem.step_link(state)? | problem.step_factors(state)?,
+    };
+    problem.make_exact(state)?;
+    Ok(moved)
 }
 
 /// Whether all steps are searched for.

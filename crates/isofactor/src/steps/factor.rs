@@ -17,6 +17,10 @@ use crate::{
 /// more than any kernel's tolerance makes of them.
 const INSIDE: f64 = 1e-2;
 
+/// How far the objective has to fall, as a share of that of predicting zero, for counts of scores to tell by how
+/// much: some hundred times what they may be off.
+const TELLING: f64 = 1e-7;
+
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.
     pub fn step_factors(&mut self, state: &mut State) -> Result<bool> {
@@ -98,13 +102,16 @@ impl Problem<'_> {
             };
             let promise = Promise { step, before, along, squares };
             let trial = (factors, imbalance);
-            if let Err(reached) = self.try_factors(state, trial, promise.allowed()) {
-                step = promise.shorter(reached);
-                continue;
-            }
+            let after = match self.try_factors(state, trial, promise.allowed()) {
+                Ok(after) => after,
+                Err(reached) => {
+                    step = promise.shorter(reached);
+                    continue;
+                }
+            };
             // A step that changes nothing says nothing about the next one's length.
             if squares.sqrt() * length > 1e-14 * before {
-                self.factor_step = promise.next(state.value.of_factors());
+                self.factor_step = promise.next(after);
             }
             // What was there before is spare now.
             return self.spare.as_ref() != Some(&state.factors);
@@ -114,21 +121,24 @@ impl Problem<'_> {
         false
     }
 
-    /// Takes the factors if they bring the objective (what they change of it) down to `allowed`.
-    /// Otherwise, what it reaches at least; not a number where that is not known. The scores become
-    /// those of the trial either way.
+    /// Takes the factors if they bring the objective (what they change of it) down to `allowed`, and tells
+    /// where they bring it. Otherwise, what it reaches at least; not a number where that is not known.
+    /// The scores become those of the trial either way.
     fn try_factors(
         &mut self,
         state: &mut State,
         (factors, imbalance): (Factors, Vec<f64>),
         allowed: f64,
-    ) -> std::result::Result<(), f64> {
+    ) -> std::result::Result<f64, f64> {
         let found = self.weigh_factors(state, &factors, &imbalance, allowed);
         let (kept, found) = match found {
             Ok((link, value)) => {
-                (state.link, state.imbalance, state.value) = (link, imbalance, value);
+                (state.link, state.imbalance) = (link, imbalance);
                 state.evaluated.exchange(&mut self.trial);
-                (std::mem::replace(&mut state.factors, factors), Ok(()))
+                if state.evaluated.squares.is_some() {
+                    state.value = value;
+                }
+                (std::mem::replace(&mut state.factors, factors), Ok(value.of_factors()))
             }
             Err(reached) => (factors, Err(reached)),
         };
@@ -166,16 +176,42 @@ impl Problem<'_> {
             link = wider;
             self.entries.evaluate(factors, &state.scores, &link, need, &mut self.trial);
         }
-        let value = self.objective.value(&self.entries, imbalance, &link, &self.trial);
+        let squares = self.squares_of_trial(state, factors, &link, allowed);
+        let value = self.objective.value(&self.entries, imbalance, &link, squares);
         let good = value.of_factors() <= allowed && value.total() <= state.value.total();
         if good { Ok((link, value)) } else { Err(value.of_factors()) }
+    }
+}
+
+impl Problem<'_> {
+    /// The squared residuals of a trial that is to bring the objective down to `allowed`: from how many scores
+    /// lie where, or, where that is too close to call, from the residuals.
+    fn squares_of_trial(
+        &mut self,
+        state: &State,
+        factors: &Factors,
+        link: &Link,
+        allowed: f64,
+    ) -> f64 {
+        let fall = state.value.of_factors() - allowed;
+        let (trial, observed) = (&mut self.trial, state.scores.len());
+        if let (None, Some(counts), Some(link)) = (trial.squares, &trial.counts, link.learned())
+            && fall > TELLING * self.objective.weight(observed) * self.of_values
+        {
+            let beside = || counts.squares_beside_values(link.fine_within(counts.reach));
+            return self.of_values + link.space().work(beside);
+        }
+        if trial.squares.is_none() {
+            self.entries.add_squares(factors, &state.scores, link, trial);
+        }
+        trial.squares.unwrap_or(f64::NAN)
     }
 }
 
 /// What follows a step of the factors: a step of the link, if it is learned, else another one.
 fn after_factors(link: &Link) -> Need {
     match link {
-        Link::Learned(_) => Need::Moments,
+        Link::Learned(_) => Need::Counts,
         _ => Need::Pull,
     }
 }

@@ -9,32 +9,32 @@ use super::{
 use crate::{
     error::Result,
     linalg,
-    link::{Kernel, LearnedLink, Link, LinkSpace, SlopeBounds, monotone::SlopeProgram},
-    passes::{Need, Sample},
+    link::{Counts, Kernel, LearnedLink, Link, LinkSpace, SlopeBounds, monotone::SlopeProgram},
+    passes::Need,
 };
-
-/// How many times as far as it does a sample may say that the objective bends; of samples of MovieLens and
-/// Jester none was off by more than a thirtieth. A step that all entries would allow is not refused.
-const SURE: f64 = 1.1;
 
 impl Problem<'_> {
     /// Moves the link, if it is learned. False when no step of any length lowers the objective.
     pub fn step_link(&mut self, state: &mut State) -> Result<bool> {
         let Link::Learned(link) = state.link.clone() else { return Ok(false) };
-        if state.evaluated.moments.is_none() {
-            self.evaluate(state, Need::Moments)?;
+        if state.evaluated.counts.is_none() {
+            self.evaluate(state, Need::Counts)?;
         }
-        let Some(moments) = &state.evaluated.moments else { return Ok(false) };
+        let Some(counts) = state.evaluated.counts.take() else { return Ok(false) };
         let space = link.space().clone();
-        let gradient = space.work(|| self.objective.link_gradient(&self.entries, moments, &link));
+        let (objective, observed) = (self.objective, state.scores.len());
+        let gradient = || objective.link_gradient(observed, &counts, &link);
         match self.link_step {
             StepLength::Fixed(step) => {
-                state.link =
-                    Link::Learned(space.work(|| self.stepped_link(&link, step, &gradient))?);
+                let moved = space.work(|| self.stepped_link(&link, step, &gradient()))?;
+                state.link = Link::Learned(moved);
                 self.evaluate(state, Need::Pull)?;
                 Ok(true)
             }
-            StepLength::Backtracking { first } => self.search_link(state, &link, &gradient, first),
+            StepLength::Backtracking { first } => {
+                let gradient = space.work(gradient);
+                self.search_link(state, &link, &gradient, &counts, first)
+            }
         }
     }
 
@@ -79,6 +79,7 @@ impl Problem<'_> {
         state: &mut State,
         link: &LearnedLink,
         gradient: &[f64],
+        counts: &Counts,
         first: Option<f64>,
     ) -> Result<bool> {
         if let Some(bounds) = self.bounds.filter(|&bounds| !keeps_to(link, bounds)) {
@@ -90,55 +91,54 @@ impl Problem<'_> {
             / (2.0 * self.objective.weight(observed) * observed as f64 * Kernel::BOUND
                 + self.objective.link_penalty);
         let mut step = first.unwrap_or(safe);
-        let before = state.value.of_link();
-        let sample = self.trial.reach().and_then(|reach| Sample::new(&state.scores, link, reach));
         for _ in 0..MOST_TRIALS {
-            let moved = link.space().work(|| self.stepped_link(link, step, gradient))?;
-            let difference: Vec<f64> =
-                moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
-            let [squares, along] =
-                [&difference, gradient].map(|other| linalg::dot(&difference, other));
-            let promise = Promise { step, before, along, squares };
-            let bend = sample.as_ref().map_or(0.0, |sample| {
-                self.objective.link_bend(observed, sample.distance(&moved), squares)
-            });
-            let tried = if before + along + bend / SURE > promise.allowed() {
-                Err(before + along + bend)
-            } else {
-                self.try_link(state, moved, promise.allowed())
-            };
-            if let Err(reached) = tried {
-                step = promise.shorter(reached);
+            let (moved, promise, after) =
+                link.space().work(|| self.attempt_link(link, step, gradient, counts, observed))?;
+            if after > promise.allowed() || !self.try_link(state, moved) {
+                step = promise.shorter(after);
                 continue;
             }
             // A step that changes nothing says nothing about the next one's length.
-            if squares > 0.0 {
-                self.link_step = promise.next(state.value.of_link());
+            if promise.squares > 0.0 {
+                self.link_step = promise.next(after);
             }
-            return Ok(squares > 0.0);
+            return Ok(promise.squares > 0.0);
         }
         Ok(false)
     }
 
-    /// Takes the link if it brings the objective (what it changes of it) down to `allowed`;
-    /// otherwise, what it reaches.
-    fn try_link(
+    /// The link after a step of some length, what that promises, and what it does to the objective.
+    fn attempt_link(
         &mut self,
-        state: &mut State,
-        link: LearnedLink,
-        allowed: f64,
-    ) -> std::result::Result<(), f64> {
+        link: &LearnedLink,
+        step: f64,
+        gradient: &[f64],
+        counts: &Counts,
+        observed: usize,
+    ) -> Result<(LearnedLink, Promise, f64)> {
+        let moved = self.stepped_link(link, step, gradient)?;
+        let difference: Vec<f64> =
+            moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
+        let [squares, along] = [&difference, gradient].map(|other| linalg::dot(&difference, other));
+        let difference = LearnedLink::new(link.space().clone(), difference);
+        let distance = counts.squares(difference.fine_within(counts.reach));
+        let after = along + self.objective.link_bend(observed, distance, squares);
+        Ok((moved, Promise { step, before: 0.0, along, squares }, after))
+    }
+
+    /// Takes the link unless the last digits of the objective rise.
+    fn try_link(&mut self, state: &mut State, link: LearnedLink) -> bool {
         let link = Link::Learned(link);
         let (factors, trial) = (&state.factors, &mut self.trial);
         self.entries.evaluate(factors, &state.scores, &link, Need::Pull, trial);
-        let value = self.objective.value(&self.entries, &state.imbalance, &link, trial);
-        let good = value.of_link() <= allowed && value.total() <= state.value.total();
-        if !good {
-            return Err(value.of_link());
+        let Some(squares) = trial.squares else { return false };
+        let value = self.objective.value(&self.entries, &state.imbalance, &link, squares);
+        let good = value.total() <= state.value.total();
+        if good {
+            (state.link, state.value) = (link, value);
+            state.evaluated.exchange(&mut self.trial);
         }
-        (state.link, state.value) = (link, value);
-        state.evaluated.exchange(&mut self.trial);
-        Ok(())
+        good
     }
 
     /// From outside the bounds, at the start or when the domain has grown, getting inside comes

@@ -37,16 +37,16 @@ pub struct State {
     pub scores: Vec<f64>,
     /// What the last pass with the link found.
     pub evaluated: Evaluated,
-    /// The objective.
+    /// The objective, the last time that all residuals were looked at.
     pub value: ObjectiveValue,
 }
 
 impl State {
     /// What a checkpoint holds of it.
     pub(crate) fn stored(&self) -> StoredState<'_> {
-        let need = match (&self.evaluated.pull, &self.evaluated.moments) {
+        let need = match (&self.evaluated.pull, &self.evaluated.counts) {
             (Some(_), _) => Need::Pull,
-            (_, Some(_)) => Need::Moments,
+            (_, Some(_)) => Need::Counts,
             _ => Need::Nothing,
         };
         StoredState {
@@ -65,7 +65,7 @@ pub(crate) struct StoredState<'a> {
     factors: Cow<'a, Factors>,
     link: Cow<'a, Link>,
     value: ObjectiveValue,
-    squares: f64,
+    squares: Option<f64>,
     need: Need,
 }
 
@@ -181,6 +181,8 @@ pub struct Problem<'a> {
     trial: Evaluated,
     /// Factors that are no longer needed, for those of the next trial.
     spare: Option<Factors>,
+    /// `sum_k y_k^2`
+    of_values: f64,
 }
 
 impl<'a> Problem<'a> {
@@ -193,6 +195,7 @@ impl<'a> Problem<'a> {
         factor_step: StepLength,
         link_step: StepLength,
     ) -> Self {
+        let of_values = entries.observations().values().iter().map(|y| y * y).sum();
         Self {
             entries,
             objective,
@@ -207,6 +210,7 @@ impl<'a> Problem<'a> {
             iteration: 0,
             trial: Evaluated::default(),
             spare: None,
+            of_values,
         }
     }
 
@@ -300,10 +304,21 @@ impl<'a> Problem<'a> {
         self.value(state)
     }
 
-    /// The objective of a state after a pass.
+    /// Looks at all residuals of a state where the last step only counted its entries.
+    pub fn make_exact(&self, state: &mut State) -> Result<()> {
+        if state.evaluated.squares.is_some() {
+            return Ok(());
+        }
+        let State { factors, link, scores, evaluated, .. } = state;
+        self.entries.add_squares(factors, scores, link, evaluated);
+        self.value(state)
+    }
+
+    /// The objective of a state after a pass, if that looked at all residuals.
     fn value(&self, state: &mut State) -> Result<()> {
         let State { imbalance, link, evaluated, .. } = &*state;
-        state.value = self.objective.value(&self.entries, imbalance, link, evaluated);
+        let Some(squares) = evaluated.squares else { return Ok(()) };
+        state.value = self.objective.value(&self.entries, imbalance, link, squares);
         let objective = state.value.total();
         if objective.is_finite() { Ok(()) } else { Err(self.diverged(objective).into()) }
     }

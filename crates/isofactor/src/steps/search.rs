@@ -114,7 +114,8 @@ impl Problem<'_> {
         let (entries, trial) = (&self.entries, &mut self.trial);
         entries.evaluate(&factors, &state.scores, &link, need, trial);
         let imbalance = factors.imbalance();
-        let value = self.objective.value(entries, &imbalance, &link, trial);
+        let squares = trial.squares.unwrap_or(f64::NAN);
+        let value = self.objective.value(entries, &imbalance, &link, squares);
         match value.total() {
             total if total <= allowed => {
                 (state.factors, state.imbalance) = (factors, imbalance);

@@ -73,8 +73,7 @@ fn the_link_gradient_is_the_slope_of_the_objective() {
             let link = link(&space(family), 5);
             let z = factors(6, 2);
             let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));
-            let gradient =
-                objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
+            let gradient = point.link_gradient(&objective, &link);
             for seed in 0..4 {
                 let direction = noise(seed, link.weights().len());
                 let value = |s: f64| {
@@ -97,8 +96,7 @@ fn along_a_step_of_the_link_the_objective_is_a_parabola() {
         let link = link(&space(FAMILIES[0]), 5);
         let z = factors(6, 2);
         let point = at(&objective, &entries, &z, &Link::Learned(link.clone()));
-        let gradient =
-            objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
+        let gradient = point.link_gradient(&objective, &link);
         let step = noise(7, link.weights().len());
         let there = moved(&link, 1.0, &step);
         let gap = |&x: &f64| there.value_and_slope(x).0 - link.value_and_slope(x).0;
@@ -119,8 +117,7 @@ fn the_link_gradient_evaluates_to_the_papers_sum_of_kernels() {
     let space = space(KernelFamily::Gaussian);
     let link = link(&space, 5);
     let point = at(&objective, &entries, &factors(6, 2), &Link::Learned(link.clone()));
-    let gradient =
-        objective.link_gradient(&entries, point.evaluated.moments.as_ref().unwrap(), &link);
+    let gradient = point.link_gradient(&objective, &link);
     for x in [-1.7, -0.3, 0.0, 0.9, 2.4] {
         let data: f64 = point
             .scores

@@ -79,9 +79,17 @@ pub struct Point {
     pub scores: Vec<f64>,
     /// From a pass made for it.
     pub pull: Factors,
-    /// From a pass made for moments.
+    pub squares: f64,
+    /// From a pass that counted scores.
     pub evaluated: Evaluated,
     pub value: ObjectiveValue,
+}
+
+impl Point {
+    /// The gradient of the link at the point.
+    pub fn link_gradient(&self, objective: &Objective, link: &LearnedLink) -> Vec<f64> {
+        objective.link_gradient(self.scores.len(), self.evaluated.counts.as_ref().unwrap(), link)
+    }
 }
 
 pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link) -> Point {
@@ -89,10 +97,10 @@ pub fn at(objective: &Objective, entries: &Entries<'_>, z: &Factors, link: &Link
     entries.scores(z, &mut scores);
     let mut evaluated = Evaluated::default();
     entries.evaluate(z, &scores, link, Need::Pull, &mut evaluated);
-    let pull = evaluated.pull.take().unwrap();
-    entries.evaluate(z, &scores, link, Need::Moments, &mut evaluated);
-    let value = objective.value(entries, &z.imbalance(), link, &evaluated);
-    Point { scores, pull, evaluated, value }
+    let (pull, squares) = (evaluated.pull.take().unwrap(), evaluated.squares.unwrap());
+    entries.evaluate(z, &scores, link, Need::Counts, &mut evaluated);
+    let value = objective.value(entries, &z.imbalance(), link, squares);
+    Point { scores, pull, squares, evaluated, value }
 }
 
 /// The link moved along a direction in coordinates.
