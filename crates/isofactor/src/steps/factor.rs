@@ -39,6 +39,10 @@ impl Problem<'_> {
                 state.imbalance = imbalance;
                 state.evaluated.keep_room(before);
                 self.score(state, after_factors(&state.link))?;
+                // A given step may raise the objective, and a search for the link begins where it is.
+                if let StepLength::Backtracking { .. } = self.link_step {
+                    self.make_exact(state)?;
+                }
                 Ok(true)
             }
             StepLength::Backtracking { first } => {

@@ -111,6 +111,30 @@ fn fixed_steps_make_every_iteration_asked_for() {
 }
 
 #[test]
+fn the_link_is_searched_for_also_where_a_given_step_raised_the_objective() {
+    #[derive(Default)]
+    struct Seen(Vec<(f64, f64)>);
+    impl Monitor for Seen {
+        fn iteration(&mut self, row: &TraceRow) -> Flow {
+            self.0.push((row.objective, row.link_norm.unwrap()));
+            Flow::Continue
+        }
+    }
+    let config = FitConfig {
+        rank: Some(2),
+        iterations: 12,
+        factor_step: "0.2".parse().unwrap(),
+        project_factors: "1.2".parse().unwrap(),
+        monotone: "off".parse().unwrap(),
+        ..FitConfig::bcd()
+    };
+    let mut seen = Seen::default();
+    fit(&config, &FitInput::new(&observations(2)), &mut seen).unwrap();
+    assert!(seen.0.windows(2).any(|w| w[1].0 > w[0].0), "{:?}", seen.0);
+    assert!(seen.0.windows(2).all(|w| w[1].1 != w[0].1), "{:?}", seen.0);
+}
+
+#[test]
 fn a_monitor_can_stop_a_fit_and_keep_what_there_is() {
     struct After(usize);
     impl Monitor for After {
