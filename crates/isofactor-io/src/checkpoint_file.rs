@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The format this program writes and reads.
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes of the checksum.
 const SUM: usize = 16;

@@ -16,7 +16,7 @@
 //! one ([`pack`]), each good to `2^-21` of itself. That takes about `2^-24 d^2 max|f'''|` off the slope, less
 //! than a tenth of what giving up the fifth power may, where intervals are as long as they may be.
 //!
-//! Sums over the entries do not go by this table: see [`tally`](super::tally).
+//! Sums of functions over the entries go by another way: see [`tally`](super::tally).
 
 use std::ops::Range;
 
@@ -52,7 +52,6 @@ pub(crate) fn reached(grid: Grid, largest: f64) -> Range<usize> {
 /// Where a score lies among the intervals of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FineGrid {
-    grid: Grid,
     /// Position among the intervals, counted from the middle of the first: `x density + offset`.
     density: f64,
     offset: f64,
@@ -68,7 +67,7 @@ impl FineGrid {
     pub fn new(grid: Grid) -> Self {
         // A little less than there are, so that rounding carries no score of the grid off its ends.
         let density = (1.0 - 6.0 * f64::EPSILON) / grid.spacing();
-        Self { grid, density, offset: grid.intervals() as f64 / 2.0 - 0.5, length: 1.0 / density }
+        Self { density, offset: grid.intervals() as f64 / 2.0 - 0.5, length: 1.0 / density }
     }
 
     /// Where scores inside the grid lie.

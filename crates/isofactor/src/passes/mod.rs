@@ -17,7 +17,10 @@ mod product;
 mod pull;
 mod sums;
 
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -77,7 +80,6 @@ pub enum Need {
     /// What the entries pull at the factors, for a step of the factors.
     Pull,
     /// How many scores lie where, and their values, for a step of the link.
-    #[serde(alias = "Moments")]
     Counts,
 }
 
@@ -117,6 +119,8 @@ impl Evaluated {
 #[derive(Debug, Default)]
 struct Room {
     pulls: Option<PullRoom>,
+    /// Where each thread counts entries; all nothing between passes.
+    tallies: Vec<Mutex<Tallies>>,
     /// Factors that are no longer needed.
     factors: Option<Factors>,
     /// The largest score of the last pass with a learned link, in absolute value.
@@ -366,9 +370,17 @@ impl<'a> Entries<'a> {
         evaluated: &mut Evaluated,
     ) -> f64 {
         let intervals = Intervals::of(link.space().grid());
+        let tallies = &mut evaluated.room.tallies;
+        tallies.resize_with(rayon::current_num_threads(), Mutex::default);
+        let tallies = &*tallies;
         let shares: Vec<Counts> = in_turn(
             self.shares(self.with_scores(scores)),
-            || Tallies::on(intervals),
+            || {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut own = tallies[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                own.fit(intervals);
+                own
+            },
             |tallies, blocks| {
                 let found = blocks.into_iter().map(|block| {
                     let values = self.values_of(&block.rows);
@@ -377,7 +389,7 @@ impl<'a> Entries<'a> {
                     simd::dispatch_wide(Counted { places, scores, values, tallies })
                 });
                 let reach = largest(found);
-                tallies.take(reach)
+                tallies.take(intervals, reach)
             },
         );
         let reach = largest(shares.iter().map(|share| share.reach));
@@ -467,7 +479,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// How many tables of moments there are: an even number, so that two threads have the same to
+    /// How many tables there are: an even number, so that two threads have the same to
     /// do.
     fn tables(&self, (block, most): (usize, usize)) -> usize {
         (self.observations.len() / block / 2 * 2).clamp(2, most)

@@ -17,9 +17,8 @@ use crate::{
 /// more than any kernel's tolerance makes of them.
 const INSIDE: f64 = 1e-2;
 
-/// How far the objective has to fall, as a share of that of predicting zero, for counts of scores to tell by how
-/// much: some hundred times what they may be off.
-const TELLING: f64 = 1e-7;
+/// How much of the promised fall of the objective counts of scores may be off, to tell whether it came.
+const TELLING: f64 = 0.25;
 
 impl Problem<'_> {
     /// Moves the factors. False when no step of any length lowers the objective.
@@ -198,12 +197,13 @@ impl Problem<'_> {
         allowed: f64,
     ) -> f64 {
         let fall = state.value.of_factors() - allowed;
-        let (trial, observed) = (&mut self.trial, state.scores.len());
-        if let (None, Some(counts), Some(link)) = (trial.squares, &trial.counts, link.learned())
-            && fall > TELLING * self.objective.weight(observed) * self.of_values
-        {
-            let beside = || counts.squares_beside_values(link.fine_within(counts.reach));
-            return self.of_values + link.space().work(beside);
+        let (trial, weight) = (&mut self.trial, self.objective.weight(state.scores.len()));
+        if let (None, Some(counts), Some(link)) = (trial.squares, &trial.counts, link.learned()) {
+            let fitted = link.space().work(|| counts.fitted(link.fine_within(counts.reach)));
+            let (squares, off) = fitted.residual_squares(self.of_zero / weight);
+            if weight * off < TELLING * fall {
+                return squares;
+            }
         }
         if trial.squares.is_none() {
             self.entries.add_squares(factors, &state.scores, link, trial);

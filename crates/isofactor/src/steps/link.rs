@@ -121,12 +121,12 @@ impl Problem<'_> {
             moved.weights().iter().zip(link.weights()).map(|(a, b)| a - b).collect();
         let [squares, along] = [&difference, gradient].map(|other| linalg::dot(&difference, other));
         let difference = LearnedLink::new(link.space().clone(), difference);
-        let distance = counts.squares(difference.fine_within(counts.reach));
+        let distance = counts.fitted(difference.fine_within(counts.reach)).squares;
         let after = along + self.objective.link_bend(observed, distance, squares);
         Ok((moved, Promise { step, before: 0.0, along, squares }, after))
     }
 
-    /// Takes the link unless the last digits of the objective rise.
+    /// Takes the link unless the objective rises above where it was last known, by its last digits.
     fn try_link(&mut self, state: &mut State, link: LearnedLink) -> bool {
         let link = Link::Learned(link);
         let (factors, trial) = (&state.factors, &mut self.trial);
@@ -149,6 +149,7 @@ impl Problem<'_> {
         link: &LearnedLink,
         bounds: SlopeBounds,
     ) -> Result<bool> {
+        self.make_exact(state)?;
         let allowed = state.value.total();
         let nearest = project_link(link.clone(), bounds, &mut self.active)?;
         state.link = Link::Learned(nearest);

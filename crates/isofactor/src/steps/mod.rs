@@ -37,7 +37,8 @@ pub struct State {
     pub scores: Vec<f64>,
     /// What the last pass with the link found.
     pub evaluated: Evaluated,
-    /// The objective, the last time that all residuals were looked at.
+    /// The objective, the last time that all residuals were looked at: where a step of the factors was weighed by
+    /// counts of scores alone, that of the factors before.
     pub value: ObjectiveValue,
 }
 
@@ -53,7 +54,7 @@ impl State {
             factors: Cow::Borrowed(&self.factors),
             link: Cow::Borrowed(&self.link),
             value: self.value,
-            squares: self.evaluated.squares,
+            squares: self.evaluated.squares.unwrap_or(f64::NAN),
             need,
         }
     }
@@ -65,7 +66,7 @@ pub(crate) struct StoredState<'a> {
     factors: Cow<'a, Factors>,
     link: Cow<'a, Link>,
     value: ObjectiveValue,
-    squares: Option<f64>,
+    squares: f64,
     need: Need,
 }
 
@@ -181,8 +182,8 @@ pub struct Problem<'a> {
     trial: Evaluated,
     /// Factors that are no longer needed, for those of the next trial.
     spare: Option<Factors>,
-    /// `sum_k y_k^2`
-    of_values: f64,
+    /// The data term of predicting zero everywhere.
+    of_zero: f64,
 }
 
 impl<'a> Problem<'a> {
@@ -195,7 +196,7 @@ impl<'a> Problem<'a> {
         factor_step: StepLength,
         link_step: StepLength,
     ) -> Self {
-        let of_values = entries.observations().values().iter().map(|y| y * y).sum();
+        let of_zero = objective.of_zero(&entries);
         Self {
             entries,
             objective,
@@ -210,7 +211,7 @@ impl<'a> Problem<'a> {
             iteration: 0,
             trial: Evaluated::default(),
             spare: None,
-            of_values,
+            of_zero,
         }
     }
 
@@ -263,7 +264,7 @@ impl<'a> Problem<'a> {
         }
         self.entries.evaluate(&factors, &scores, &link, need, &mut evaluated);
         // Passes for different needs add the same squares in different orders.
-        evaluated.squares = squares;
+        evaluated.squares = Some(squares);
         (self.factor_step, self.link_step) = (pace.factor_step, pace.link_step);
         (self.active, self.memory) = (pace.active.into_owned(), pace.memory.into_owned());
         let imbalance = factors.imbalance();
