@@ -6,6 +6,20 @@ use pulp::{cast, x86::V3};
 
 use super::{Four, LANES, Lanes, Machine, TURNS, Tally, around};
 
+/// `b[i][j] = a[j][i]`
+#[inline(always)]
+fn turned(m: V3, [a, b, c, d]: [__m256d; LANES]) -> [__m256d; LANES] {
+    let avx = m.avx;
+    let (e, f) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
+    let (g, h) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
+    [
+        avx._mm256_permute2f128_pd::<0x20>(e, g),
+        avx._mm256_permute2f128_pd::<0x20>(f, h),
+        avx._mm256_permute2f128_pd::<0x31>(e, g),
+        avx._mm256_permute2f128_pd::<0x31>(f, h),
+    ]
+}
+
 impl Machine for V3 {
     const FMA: bool = true;
     const WIDTH: usize = LANES;
@@ -68,14 +82,13 @@ impl Machine for V3 {
             avx._mm256_unpackhi_pd(g, h),
         ]
     }
-    /// Powers are put together from what is read four times over, which takes no exchanges.
     #[inline(always)]
     fn tally(self, tallies: &mut [[Tally; TURNS]], places: &Lanes, t: &Lanes, y: &Lanes) {
-        let (avx, ones) = (self.avx, self.splat(1.0));
-        for (turn, place) in around(tallies.len(), *places).into_iter().enumerate() {
-            let t = self.splat(t[turn]);
-            let odd = avx._mm256_blend_pd::<0b1010>(ones, t);
-            let powers = self.mul(odd, avx._mm256_blend_pd::<0b1100>(ones, self.mul(t, t)));
+        let (one, t) = (self.splat(1.0), cast(*t));
+        let square = self.mul(t, t);
+        let powers = turned(self, [one, t, square, self.mul(square, t)]);
+        let places = around(tallies.len(), *places);
+        for (turn, (place, powers)) in places.into_iter().zip(powers).enumerate() {
             let Tally { counts, sums } = &mut tallies[place][turn % TURNS];
             *counts = cast(self.add(cast(*counts), powers));
             *sums = cast(self.mul_add(powers, self.splat(y[turn]), cast(*sums)));
