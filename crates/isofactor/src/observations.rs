@@ -163,7 +163,7 @@ const ENOUGH_IN_BAND: usize = 32;
 /// ... up to so many entries, ...
 const MOST_BAND_ENTRIES: usize = 1 << 17;
 /// ... or to so many for each column.
-const LEAST_IN_BAND: usize = 16;
+const LEAST_IN_BAND: usize = 6;
 
 /// A run of rows, and its entries column by column.
 #[derive(Debug, Clone)]
